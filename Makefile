@@ -1,0 +1,37 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types unit real clean
+
+demo: $(VENV)/.installed  ## Run the acceptance suites against the embedded lab
+	$(BIN)/pytest suites/
+
+test: demo lint types unit real  ## Everything: demo, lint, types, unit and plugin tests, real RDMA
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy pytest_fabric tests
+
+unit: $(VENV)/.dev
+	$(BIN)/pytest tests --ignore=tests/real
+
+real: $(VENV)/.dev  ## Two virtual machines with Soft-RoCE and real perftest
+	$(BIN)/pytest tests/real
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) fabric-runs .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,29 @@
+"""Acceptance tests for RDMA networks, as a pytest plugin: what suites import."""
+
+from pytest_fabric.declare import (
+    ib_read_bw,
+    ib_read_lat,
+    ib_send_bw,
+    ib_send_lat,
+    ib_write_bw,
+    ib_write_lat,
+    node_facts,
+    port_facts,
+)
+from pytest_fabric.markers import measure
+from pytest_fabric.units import gbps, ms, us
+
+__all__ = [
+    "gbps",
+    "ib_read_bw",
+    "ib_read_lat",
+    "ib_send_bw",
+    "ib_send_lat",
+    "ib_write_bw",
+    "ib_write_lat",
+    "measure",
+    "ms",
+    "node_facts",
+    "port_facts",
+    "us",
+]

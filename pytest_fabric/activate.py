@@ -1,0 +1,77 @@
+"""From collected tests to a running session: late, so that other runs see nothing of us."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fabric.active import Active
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.fixtures import run_key
+from pytest_fabric.html_hooks import HtmlHooks
+from pytest_fabric.parametrize import loaded, problem_key
+from pytest_fabric.run import FabricRun
+
+
+def tell_problems(config: pytest.Config) -> None:
+    """Raise UsageError for what went wrong while tests were parametrised."""
+    problems = config.stash.get(problem_key, [])
+    if problems and not hasattr(config, "workerinput"):
+        raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
+
+
+def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+    """Start the run: lab, run directory, reports. Raises UsageError."""
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    if not __debug__ and config.getoption("assertmode") == "plain":
+        raise pytest.UsageError(
+            "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
+        )
+    try:
+        run = FabricRun(loaded(config), config.getoption("--fabric-fault"), _out(config))
+    except ConfigError as error:
+        raise pytest.UsageError("\n".join(error.lines)) from None
+    except OSError as error:
+        raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
+    run.plan(items)
+    config.stash[run_key] = run
+    config.pluginmanager.register(Active(config, run), "fabric-active")
+    if config.pluginmanager.hasplugin("html"):
+        config.pluginmanager.register(HtmlHooks(run), "fabric-html")
+    if not config.getoption("--fabric-no-reports"):
+        _start_reports(session, run.directory.path)
+
+
+def _out(config: pytest.Config) -> Path:
+    return config.invocation_params.dir / Path(config.getoption("--fabric-out")).expanduser()
+
+
+def _start_reports(session: pytest.Session, directory: Path) -> None:
+    """Let the JUnit and HTML plugins begin now: they read their paths before collection."""
+    option = session.config.option
+    if not option.xmlpath:
+        option.xmlpath = str(directory / "junit.xml")
+        _configure_late(session, "junitxml")
+    if session.config.pluginmanager.hasplugin("html") and not option.htmlpath:
+        option.htmlpath = str(directory / "report.html")
+        option.self_contained_html = True
+        _configure_late(session, "html")
+
+
+def _configure_late(session: pytest.Session, name: str) -> None:
+    """Run the plugin's own configure and what its reporter has missed of the session."""
+    manager = session.config.pluginmanager
+    before = set(manager.get_plugins())
+    plugin = manager.get_plugin(name)
+    assert plugin is not None
+    plugin.pytest_configure(session.config)
+    for reporter in set(manager.get_plugins()) - before:
+        if "session" in reporter.pytest_sessionstart.__code__.co_varnames:
+            reporter.pytest_sessionstart(session)
+            reporter.pytest_collection_finish(session)
+        else:
+            reporter.pytest_sessionstart()

@@ -1,0 +1,78 @@
+"""The hooks that work only while fabric tests run: outcomes, reports, summary, exit status."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from pytest_fabric import outcome
+from pytest_fabric.run import FabricRun, target_of
+
+#: Nothing failed, but something could not be measured: CI must be able to tell the two apart.
+EXIT_INCOMPLETE = 10
+
+
+class Active:
+    """Registered once fabric tests have been collected, in the process that runs them."""
+
+    def __init__(self, config: pytest.Config, run: FabricRun) -> None:
+        self._config = config
+        self._run = run
+        self._phases: dict[str, list[pytest.TestReport]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Gather facts before the first test, and end everything after the last one."""
+        previous = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._run.prepare(session.items)
+            return (yield)
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+            self._run.close()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Apply the outcome policy, and write the verdict when the item is done."""
+        if target_of(item) is None:
+            return (yield)
+        if call.when == "call":
+            item.user_properties.extend(outcome.properties(item))
+        report = yield
+        outcome.apply(item, call, report)
+        phases = self._phases.setdefault(item.nodeid, [])
+        phases.append(report)
+        if call.when == "teardown":
+            verdict = outcome.verdict(item, self._phases.pop(item.nodeid))
+            self._run.keep(verdict)
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the JUnit file that was asked for, and set the exit status."""
+        path = self._config.getoption("--fabric-junit")
+        if path:
+            target = self._config.invocation_params.dir / Path(path).expanduser()
+            self._run.write_junit(target)
+        states = {verdict.outcome for verdict in self._run.verdicts}
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and "failed" not in states:
+            session.exitstatus = EXIT_INCOMPLETE
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, None, None]:
+        """Print last what a reader needs to act."""
+        yield
+        terminalreporter.section("fabric")
+        for line in self._run.summary():
+            terminalreporter.line(line)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(f"signal {number}")

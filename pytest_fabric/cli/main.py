@@ -1,0 +1,70 @@
+"""The companion command `pytest-fabric`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pytest_fabric.cli import check as checking
+from pytest_fabric.cli.parse import parse_text
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.tools import TOOLS
+
+app = typer.Typer(
+    add_completion=True,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Companion of pytest-fabric: check an inventory and its nodes, parse the output of tools.",
+)
+
+#: Exit statuses: wrong configuration as pytest has it, and a node that is not ready.
+EXIT_CONFIG, EXIT_NOT_READY, EXIT_USAGE = 4, 1, 4
+
+
+@app.command()
+def check(
+    cluster: Annotated[Path, typer.Argument(help="Inventory of the fabric")] = Path("cluster.yaml"),
+) -> None:
+    """Validate the inventory, then try every node: nothing is measured.
+
+    Exit status 0 when every node is ready, 1 when one is not, 4 when the inventory is wrong.
+    """
+    try:
+        ready = checking.run(cluster, typer.echo)
+    except ConfigError as error:
+        for line in error.lines:
+            typer.echo(line, err=True)
+        raise typer.Exit(EXIT_CONFIG) from None
+    raise typer.Exit(0 if ready else EXIT_NOT_READY)
+
+
+@app.command()
+def parse(
+    tool: Annotated[str, typer.Argument(help=f"One of: {', '.join(TOOLS)}")],
+    file: Annotated[Path | None, typer.Argument(help="Default: standard input")] = None,
+) -> None:
+    """Print as JSON what a tool printed.
+
+    Exit status 0 for a recognised result, 1 when the tool reported an error, 2 when the text is not
+    recognised.
+    """
+    if tool not in TOOLS:
+        typer.echo(f"parse: expected one of {', '.join(TOOLS)}, got {tool!r}", err=True)
+        raise typer.Exit(EXIT_USAGE)
+    try:
+        data = file.read_bytes() if file else sys.stdin.buffer.read()
+    except OSError as error:
+        typer.echo(f"parse: {file}: {error.strerror}", err=True)
+        raise typer.Exit(EXIT_USAGE) from None
+    document, status = parse_text(tool, data.decode(errors="replace"))
+    typer.echo(json.dumps(document, indent=2))
+    raise typer.Exit(status)
+
+
+def main() -> None:
+    """Run the command."""
+    app()

@@ -1,0 +1,64 @@
+"""The cluster file: read, checked with every problem at its line, and turned into frozen models."""
+
+from pytest_fabric.config.hardware import Network
+from pytest_fabric.config.limits import (
+    Absolute,
+    Clause,
+    Limit,
+    Range,
+    Relative,
+    Word,
+    payload_rate_bps,
+)
+from pytest_fabric.config.load import load, load_text
+from pytest_fabric.config.models import Cluster, Node, Pairs, Profile, Rail, Selector
+from pytest_fabric.config.nodesets import expand, fold
+from pytest_fabric.config.profile import builtin_names
+from pytest_fabric.config.schema import cluster_schema
+from pytest_fabric.config.sections import (
+    Cnp,
+    Fabric,
+    Infiniband,
+    Lab,
+    Link,
+    Pcie,
+    Roce,
+    Ssh,
+    Tools,
+    TrafficSettings,
+    Waiver,
+)
+
+__all__ = [
+    "Absolute",
+    "Clause",
+    "Cluster",
+    "Cnp",
+    "Fabric",
+    "Infiniband",
+    "Lab",
+    "Limit",
+    "Link",
+    "Network",
+    "Node",
+    "Pairs",
+    "Pcie",
+    "Profile",
+    "Rail",
+    "Range",
+    "Relative",
+    "Roce",
+    "Selector",
+    "Ssh",
+    "Tools",
+    "TrafficSettings",
+    "Waiver",
+    "Word",
+    "builtin_names",
+    "cluster_schema",
+    "expand",
+    "fold",
+    "load",
+    "load_text",
+    "payload_rate_bps",
+]

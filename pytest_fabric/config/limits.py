@@ -1,0 +1,180 @@
+"""Limits: the grammar of `<= 5 us`, `>= 97% of payload rate`, `1.5 us .. 3 us` and `== 0`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pytest_fabric import metrics
+from pytest_fabric.config.kinds import read_quantity
+from pytest_fabric.config.wording import expected, nearest, quoted
+from pytest_fabric.units import Quantity
+
+OPERATORS = ("<=", "<", ">=", ">", "==")
+
+#: A limit of each base unit, for messages.
+EXAMPLES = {
+    "s": "<= 5 us",
+    "b/s": ">= 97% of payload rate",
+    "T/s": "== 32 GT/s",
+    "B": "== 4096 B",
+    "/s": ">= 1.5 M/s",
+    "": "== 0",
+    "word": "== Ethernet",
+}
+
+RANGES = {
+    "s": "1.5 us .. 3 us",
+    "b/s": "380 Gb/s .. 400 Gb/s",
+    "T/s": "16 GT/s .. 32 GT/s",
+    "B": "1024 B .. 4096 B",
+    "/s": "1 M/s .. 5 M/s",
+    "": "0 .. 10",
+}
+
+#: The forms that this version evaluates, for messages about those that it does not.
+FORMS = '"<= 5 us", ">= 97% of payload rate", ">= 92% of line rate", "== 0", "1.5 us .. 3 us"'
+
+#: Bytes on the wire around the payload of one packet. RoCEv2: preamble and delimiter 8, Ethernet
+#: 14, UDP 8, base transport header 12, invariant CRC 4, FCS 4, gap 12 (IEEE 802.3 clause 4;
+#: InfiniBand Architecture volume 1, annex A17), and IPv4 20 or IPv6 40. InfiniBand: local route
+#: header 8, base transport header 12, invariant CRC 4, variant CRC 2 (volume 1, chapter 5). The
+#: RDMA header of a message's first packet is left out: it is one in hundreds.
+ROCE_BYTES = 62
+IPV4_BYTES = 20
+IPV6_BYTES = 40
+INFINIBAND_BYTES = 26
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """A bound that is a quantity: `<= 5 us`."""
+
+    op: str
+    quantity: Quantity
+
+    def __str__(self) -> str:
+        return f"{self.op} {self.quantity}"
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A bound that is a share of the declared `payload rate` or `line rate`."""
+
+    op: str
+    fraction: float
+    of: str
+
+    def __str__(self) -> str:
+        return f"{self.op} {100 * self.fraction:g}% of {self.of}"
+
+
+@dataclass(frozen=True)
+class Range:
+    """Two bounds, both allowed: `1.5 us .. 3 us`."""
+
+    low: Quantity
+    high: Quantity
+
+    def __str__(self) -> str:
+        return f"{self.low} .. {self.high}"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that the value must be: `== Ethernet`."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return f"== {self.value}"
+
+
+Clause = Absolute | Relative | Range | Word
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a profile expects of a metric: all clauses hold; `source` is `file:line`."""
+
+    metric: str
+    clauses: tuple[Clause, ...]
+    text: str
+    source: str
+    profile: str
+
+
+def payload_rate_bps(line_rate_bps: float, mtu: int, layer: str, ipv6: bool = False) -> float:
+    """Return the rate, in bits per second, at which payload can cross a link of a line rate.
+
+    `mtu` is the RDMA MTU in bytes (the payload of a full packet), `layer` Ethernet or InfiniBand.
+    """
+    headers = INFINIBAND_BYTES
+    if layer == "Ethernet":
+        headers = ROCE_BYTES + (IPV6_BYTES if ipv6 else IPV4_BYTES)
+    return line_rate_bps * mtu / (mtu + headers)
+
+
+def check_metric(metric: str) -> str:
+    """Return the base unit of a metric. Raises ConfigError with the nearest known name."""
+    unit = metrics.unit_of(metric)
+    if unit is not None:
+        return unit
+    sized = re.fullmatch(r"(ib_\w+)\.([0-9]+)\.(\w+)", metric, re.A)
+    plain = f"{sized[1]}.{sized[3]}" if sized else metric
+    names = metrics.names()
+    begun = next((name for name in names if name.startswith(f"{plain}.")), None)
+    close = begun or nearest(plain, names) or "ib_write_lat.p99"
+    if sized and close.startswith("ib_") and sized[2][0] != "0":
+        close = close.replace(".", f".{sized[2]}.", 1)
+    raise expected(f"a metric such as {quoted(close)}", metric)
+
+
+def parse_limit(metric: str, value: object) -> Clause:
+    """Return the clause that a text says about a metric. Raises ConfigError without a place."""
+    unit = check_metric(metric)
+    example = ">= 0.9" if metric == "class.share" else EXAMPLES[unit]
+    wanted = f"a limit such as {quoted(example)}"
+    if not isinstance(value, str):
+        raise expected(wanted, value)
+    text = value.strip()
+    if re.search(r"\bpeers?\b|\bbaseline\b", text):
+        why = "this version does not compare with peers or a baseline"
+        raise expected(f"a limit of the forms {FORMS}", value, why)
+    if ".." in text:
+        return _range(text, unit, wanted)
+    match = re.fullmatch(r"(<=|<|>=|>|==)\s*(\S.*)", text)
+    if match is None:
+        raise expected(wanted, value)
+    op, bound = match.groups()
+    if unit == "word":
+        return _word(op, bound, value)
+    if "%" in bound:
+        return _relative(op, bound, unit, wanted, value)
+    return Absolute(op, read_quantity(bound, unit, wanted, value))
+
+
+def _range(text: str, unit: str, wanted: str) -> Range:
+    if unit not in RANGES:
+        raise expected(wanted, text)
+    low, _, high = text.partition("..")
+    wanted = f"a range such as {quoted(RANGES[unit])}"
+    bounds = Range(*(read_quantity(bound, unit, wanted, text) for bound in (low, high)))
+    if bounds.low.number > bounds.high.number:
+        raise expected("a range from low to high", text)
+    return bounds
+
+
+def _word(op: str, word: str, value: str) -> Word:
+    if op != "==" or word not in ("Ethernet", "InfiniBand"):
+        raise expected('"== Ethernet" or "== InfiniBand"', value)
+    return Word(word)
+
+
+def _relative(op: str, bound: str, unit: str, wanted: str, value: str) -> Relative:
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*% of (payload|line) rate", bound)
+    if unit != "b/s":
+        raise expected(wanted, value, "a share of a rate is for the rates of bandwidth tools")
+    if match is None or op == "==" or not 0 < float(match[1]) <= 200:
+        raise expected(f'{wanted} or ">= 92% of line rate"', value)
+    return Relative(op, float(match[1]) / 100, f"{match[2]} rate")

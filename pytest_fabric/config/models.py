@@ -1,0 +1,151 @@
+"""The models of a cluster: what the rest of the program reads, all frozen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pytest_fabric.config import hardware, kinds
+from pytest_fabric.config.kinds import Kind
+from pytest_fabric.config.limits import Limit, payload_rate_bps
+from pytest_fabric.config.sections import (
+    Fabric,
+    Infiniband,
+    Lab,
+    Link,
+    Pcie,
+    Roce,
+    Ssh,
+    Strict,
+    Text,
+    Tools,
+    TrafficSettings,
+    Waiver,
+)
+from pytest_fabric.results import Port
+
+
+class ProfileKeys(Strict):
+    """What a profile says besides its limits."""
+
+    pcie: Pcie | None = None
+    """The PCIe link of the NIC."""
+    roce: Roce | None = None
+    """The class of RDMA traffic on Ethernet."""
+    infiniband: Infiniband | None = None
+    """The class of RDMA traffic on InfiniBand."""
+    firmware: dict[Text, Text] = Field(default_factory=dict)
+    """The firmware version by board id (PSID)."""
+    traffic: TrafficSettings = TrafficSettings()
+    """How much traffic a measurement makes."""
+    not_available: dict[str, Text] = Field(default_factory=dict)
+    """Metrics, or their first words, that this hardware cannot show, each with the reason."""
+    sudo: Annotated[
+        tuple[str, ...], Kind(kinds.read_words, {"type": "array", "items": {"type": "string"}})
+    ] = ()
+    """Tools that may be run with `sudo -n`."""
+
+
+class Profile(ProfileKeys):
+    """One kind of port: what is declared, and what is expected of it, after `extends`."""
+
+    name: str
+    link: Link
+    limits: dict[str, Limit] = Field(default_factory=dict)
+
+    @property
+    def line_rate_bps(self) -> float | None:
+        """Return the declared speed in bits per second, or None where none is declared."""
+        return None if self.link.speed is None else self.link.speed.number
+
+    @property
+    def payload_rate_bps(self) -> float | None:
+        """Return the payload rate of the declared speed and MTU, IPv4 on Ethernet, or None."""
+        if self.line_rate_bps is None or self.link.mtu is None:
+            return None
+        return payload_rate_bps(self.line_rate_bps, self.link.mtu, self.link.layer)
+
+    def why_not_available(self, metric: str) -> str | None:
+        """Return the reason why this hardware cannot show a metric, or None when it can."""
+        words = metric.split(".")
+        names = [".".join(words[:length]) for length in range(len(words), 0, -1)]
+        return next(
+            (self.not_available[name] for name in names if name in self.not_available), None
+        )
+
+
+class Selector(Strict):
+    """How a port is found on its node."""
+
+    kind: Literal["pci", "netdev", "guid", "device", "netdevs"]
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}"
+
+
+class Rail(Strict):
+    """A port within its node; `netdevs` holds the members of a bond."""
+
+    name: str
+    selector: Selector
+    netdevs: tuple[str, ...] = ()
+    network: hardware.Network | None = None
+    leaf: str | None = None
+    gpu: str | None = None
+    profile: Profile
+
+
+class Node(Strict):
+    """A machine: where SSH goes, and its rails; `port` is None where the address has none."""
+
+    name: str
+    address: str
+    port: int | None = None
+    oob: Literal["mgmt", "rail", "auto"] = "auto"
+    profile: Profile
+    rails: dict[str, Rail]
+
+
+class Pairs(Strict):
+    """Which pairs are measured; ids are `NODE:RAIL`."""
+
+    strategy: Literal["ring", "all", "list"] = "ring"
+    list: tuple[tuple[str, str], ...] = ()
+
+
+class Cluster(Strict):
+    """A cluster file, read and checked: node sets expanded, profiles resolved."""
+
+    name: str
+    source: Path
+    transport: Literal["ssh", "local", "lab"] = "ssh"
+    ssh: Ssh = Ssh()
+    fabric: Fabric = Fabric()
+    tools: Tools = Tools()
+    lab: Lab = Lab()
+    nodes: dict[str, Node]
+    profiles: dict[str, Profile] = Field(default_factory=dict)
+    pairs: Pairs = Pairs()
+    excluded: dict[str, str] = Field(default_factory=dict)
+    min_coverage: float | None = None
+    waivers: tuple[Waiver, ...] = ()
+
+    def ports(self) -> tuple[Port, ...]:
+        """Return every port in the order of the inventory, those of excluded nodes left out."""
+        return tuple(
+            Port(node.name, rail)
+            for node in self.nodes.values()
+            if node.name not in self.excluded
+            for rail in node.rails
+        )
+
+    def node(self, port: Port) -> Node:
+        """Return the node of a port. Raises KeyError for one that is not in the inventory."""
+        return self.nodes[port.node]
+
+    def rail(self, port: Port) -> Rail:
+        """Return the rail of a port. Raises KeyError for one that is not in the inventory."""
+        return self.nodes[port.node].rails[port.rail]

@@ -1,0 +1,127 @@
+"""What refers to nodes and rails: pairs, excluded nodes, waivers, and the lab's versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from pytest_fabric.config.check import place
+from pytest_fabric.config.inventory import Inventory
+from pytest_fabric.config.models import Pairs
+from pytest_fabric.config.nodesets import expand
+from pytest_fabric.config.problems import Mark, Problems
+from pytest_fabric.config.sections import Lab
+from pytest_fabric.config.wording import nearest, quoted
+from pytest_fabric.config.written import PairKeys, read_pair
+from pytest_fabric.config.yaml_lines import Items, Table
+from pytest_fabric.errors import ConfigError
+
+
+class References:
+    """Checks names against the inventory; `tree` says where each of them stands."""
+
+    def __init__(self, tree: Table, inventory: Inventory, problems: Problems) -> None:
+        self.tree = tree
+        self.inventory = inventory
+        self.problems = problems
+
+    def pairs(self, keys: PairKeys) -> Pairs:
+        """Return the pairs; listed ones have two different known ports, each pair once."""
+        self._check_strategy(keys)
+        seen: set[tuple[str, str]] = set()
+        for value, mark in self._items("pairs", "list"):
+            with suppress(ConfigError):  # its form is wrong, which its model says
+                pair = read_pair(value)
+                if pair[0] == pair[1]:
+                    self.problems.add(mark, f"expected two ports, got {quoted(pair[0])} twice")
+                if pair in seen:
+                    self.problems.add(mark, f"expected each pair once, got {'..'.join(pair)} again")
+                seen.add(pair)
+                for end in pair:
+                    self._port(end, mark)
+        return Pairs(strategy=keys.strategy, list=keys.list)
+
+    def _check_strategy(self, keys: PairKeys) -> None:
+        where = place(self.tree, self.tree.mark, ["pairs"])
+        if keys.strategy == "list" and not keys.list:
+            self.problems.add(where.key("list"), "expected the pairs of strategy list, found none")
+        if keys.strategy != "list" and keys.list:
+            wanted = f"strategy: list beside a list of pairs, got {keys.strategy}"
+            self.problems.add(where.key("strategy"), f"expected {wanted}")
+
+    def excluded(self, reasons: dict[str, str]) -> dict[str, str]:
+        """Return the reason of each excluded node."""
+        excluded: dict[str, str] = {}
+        for key, mark in self._keys("excluded"):
+            for name in self._nodes(key, mark):
+                if name in excluded:
+                    self.problems.add(mark, f"expected each node once, got {name} again")
+                excluded[name] = reasons.get(key, "")
+        if self.inventory.marks and excluded.keys() >= self.inventory.marks.keys():
+            mark = place(self.tree, self.tree.mark, ["excluded"])
+            self.problems.add(mark, "expected at least one node that is not excluded, found none")
+        return excluded
+
+    def waivers(self) -> None:
+        """Check that the targets of waivers are known."""
+        for waiver, _ in self._items("waivers"):
+            target = waiver.get("target") if isinstance(waiver, Table) else None
+            for end in target.split("..") if isinstance(target, str) else ():
+                mark = waiver.marks["target"]
+                nodes, _, rail = end.partition(":")
+                for name in self._nodes(nodes, mark):
+                    if rail or ":" in end:
+                        self._port(f"{name}:{rail}", mark)
+
+    def lab(self, lab: Lab) -> Lab:
+        """Return the lab with the node sets of its versions expanded."""
+        versions: dict[str, str] = {}
+        for key, mark in self._keys("lab", "perftest"):
+            versions.update(dict.fromkeys(self._nodes(key, mark), lab.perftest.get(key, "")))
+        return lab.model_copy(update={"perftest": versions})
+
+    def _at(self, *path: str) -> object:
+        value: object = self.tree
+        for key in path:
+            value = value.get(key) if isinstance(value, Table) else None
+        return value
+
+    def _items(self, *path: str) -> Iterator[tuple[Any, Mark]]:
+        """Yield the items of a list that is written at a path, right or wrong, with its place."""
+        items = self._at(*path)
+        if isinstance(items, Items):
+            yield from zip(items, items.marks, strict=True)
+
+    def _keys(self, *path: str) -> Iterator[tuple[str, Mark]]:
+        """Yield the keys of a mapping that is written at a path, with the place of each."""
+        table = self._at(*path)
+        if isinstance(table, Table):
+            yield from table.marks.items()
+
+    def _nodes(self, text: str, mark: Mark) -> tuple[str, ...]:
+        """Return the known names of a node set; unknown ones are a problem."""
+        try:
+            names = expand(text)
+        except ConfigError as error:
+            self.problems.add(mark, str(error))
+            return ()
+        unknown = [name for name in names if name not in self.inventory.marks]
+        if unknown:
+            self._unknown("a node of the inventory", unknown[0], self.inventory.marks, mark)
+        return tuple(name for name in names if name in self.inventory.marks)
+
+    def _port(self, text: str, mark: Mark) -> None:
+        node, _, rail = text.partition(":")
+        if node not in self.inventory.marks:
+            self._unknown("a node of the inventory", node, self.inventory.marks, mark)
+            return
+        rails = self.inventory.rails[node]
+        if rails is not None and rail not in rails:
+            self._unknown(f"a rail of {node}", rail, rails, mark)
+
+    def _unknown(self, kind: str, name: str, known: Iterable[str], mark: Mark) -> None:
+        names = sorted(known)
+        close = nearest(name, names) or (names[0] if names else "")
+        such = f" such as {quoted(close)}" if close else ""
+        self.problems.add(mark, f"expected {kind}{such}, got {quoted(name)}")

@@ -1,0 +1,201 @@
+"""The sections of a cluster file that are read as they are written: one model for both."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pytest_fabric.config import kinds
+from pytest_fabric.config.kinds import Kind
+from pytest_fabric.units import Quantity
+
+Text = Annotated[str, kinds.text("a text")]
+Name = Annotated[str, kinds.text("a name of letters, digits, - and _", r"[A-Za-z0-9_-]+")]
+Flag = Annotated[bool, Kind(kinds.read_flag, {"type": "boolean"})]
+Share = Annotated[float, Kind(kinds.read_share, {"type": "string", "examples": ["98%"]})]
+Priority = Annotated[int, kinds.whole(0, 7)]
+Dscp = Annotated[int, kinds.whole(0, 63)]
+TcpPort = Annotated[int, kinds.whole(1, 65535)]
+Time = Annotated[Quantity, kinds.quantity("s", "5 s")]
+Layer = Annotated[Literal["Ethernet", "InfiniBand"], kinds.choice("Ethernet", "InfiniBand")]
+
+
+class Strict(BaseModel):
+    """A mapping without any key that is not in the model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Ssh(Strict):
+    """How nodes are logged in to; keys and agent only."""
+
+    user: Text | None = None
+    """Who logs in; ssh_config and the current user otherwise."""
+    config: Annotated[Path, Kind(kinds.read_path, {"type": "string"})] | None = None
+    """An ssh_config file; `~` is the home directory, other paths start at the cluster file."""
+    jump: Text | None = None
+    """The host through which nodes are reached (ProxyJump)."""
+    connect_timeout: Time = Quantity(5, "s")
+    """How long a log-in may take."""
+    port: TcpPort | None = None
+    """The TCP port of sshd, where a node's address and ssh_config say none."""
+
+
+class Fabric(Strict):
+    """What the network between the leaves does."""
+
+    routing: Annotated[
+        Literal["ecmp", "adaptive", "spray"], kinds.choice("ecmp", "adaptive", "spray")
+    ] = "ecmp"
+    """How flows choose among equal paths."""
+    oversubscription: Annotated[float, kinds.decimal(1, 100)] = 1.0
+    """Host bandwidth of a leaf over its uplink bandwidth."""
+    dedicated: Flag = False
+    """Whether nobody else uses the fabric, so that disruptive load may be offered."""
+
+
+class Tools(Strict):
+    """Where the measuring tools are, and what they may use."""
+
+    path: Annotated[str, kinds.text("an absolute directory", r"/[^:]*", "/opt/perftest/bin")] | (
+        None
+    ) = None
+    """A directory that is searched before PATH."""
+    prefix: Annotated[tuple[str, ...], Kind(kinds.read_command, {"type": ["string", "null"]})] = ()
+    """Words before each tool, such as `podman exec perf`."""
+    ports: Annotated[
+        tuple[int, int], Kind(kinds.read_ports, {"type": "string", "examples": ["18515-18999"]})
+    ] = (18515, 18999)
+    """The TCP ports that perftest's handshake may use."""
+
+
+class Lab(Strict):
+    """The simulated fabric of `transport: lab`."""
+
+    seed: Annotated[int, kinds.whole(0, 2**32 - 1)] = 1
+    """The seed of everything that is random."""
+    time: Annotated[float, kinds.decimal(0, 10)] = 0.02
+    """Seconds of the wall clock for one simulated second."""
+    perftest: dict[Text, Text] = Field(default_factory=dict)
+    """The perftest version of a node or node set, other than the lab's usual one."""
+
+
+class Link(Strict):
+    """The link that is declared: what a port must have negotiated."""
+
+    layer: Layer
+    """Ethernet (RoCE) or InfiniBand."""
+    speed: Annotated[Quantity, kinds.quantity("b/s", "400 Gb/s")] | None = None
+    """The line rate; shares of a rate refer to it."""
+    width: Annotated[int, kinds.whole(1, 16, among=(1, 2, 4, 8, 12, 16))] | None = None
+    """The number of lanes."""
+    mtu: (
+        Annotated[
+            int,
+            kinds.whole(
+                256,
+                4096,
+                among=(256, 512, 1024, 2048, 4096),
+                why="it is the RDMA MTU, not the netdev's",
+            ),
+        ]
+        | None
+    ) = None
+    """The RDMA MTU in bytes: the payload of a full packet."""
+
+
+class Pcie(Strict):
+    """The PCIe link of the NIC that is declared."""
+
+    speed: Annotated[Quantity, kinds.quantity("T/s", "32 GT/s", low=1e9)] | None = None
+    """Transfers per second and lane: 16 GT/s is generation 4, 32 GT/s generation 5."""
+    width: Annotated[int, kinds.whole(1, 32, among=(1, 2, 4, 8, 16, 32))] | None = None
+    """The number of lanes."""
+
+
+class Cnp(Strict):
+    """How congestion notification packets travel."""
+
+    dscp: Dscp
+    """Their DSCP."""
+    priority: Priority | None = None
+    """Their priority."""
+
+
+class Roce(Strict):
+    """How RDMA travels over Ethernet, which is where the jobs' traffic goes."""
+
+    version: Annotated[int, kinds.whole(1, 2)] = 2
+    """RoCE version; a GID of this version is chosen."""
+    lossless: tuple[Priority, ...] = ()
+    """The priorities for which pause frames are on."""
+    trust: Annotated[Literal["dscp", "pcp"], kinds.choice("dscp", "pcp")] | None = None
+    """What the NIC and the switch derive the priority from."""
+    dscp: Dscp | None = None
+    """The DSCP of RDMA traffic."""
+    priority: Priority | None = None
+    """The priority of RDMA traffic, where it is not the only lossless one."""
+    ecn: Flag | None = None
+    """Whether switches mark and NICs slow down (DCQCN)."""
+    cnp: Cnp | None = None
+    """How congestion notification packets travel."""
+
+    @property
+    def traffic_class(self) -> int | None:
+        """Return the traffic class byte: DSCP, and ECN-capable transport (RFC 3168: binary 10)."""
+        return None if self.dscp is None else self.dscp << 2 | 2
+
+    @property
+    def class_priority(self) -> int | None:
+        """Return the priority on which RDMA traffic must move, or None when nothing says it.
+
+        The usual map of a DSCP to a priority is its three upper bits (IEEE 802.1Q DSCP APP table
+        as drivers set it up); one lossless priority, or a declared one, says more.
+        """
+        if self.priority is not None:
+            return self.priority
+        if len(self.lossless) == 1:
+            return self.lossless[0]
+        return None if self.dscp is None else self.dscp >> 3
+
+
+class Infiniband(Strict):
+    """How RDMA travels over InfiniBand."""
+
+    service_level: Annotated[int, kinds.whole(0, 15)] = 0
+    """The service level of RDMA traffic."""
+    partition: Annotated[str, kinds.text("a partition key", r"0x[0-9a-fA-F]{1,4}", "0x8001")] | (
+        None
+    ) = None
+    """The partition key."""
+
+
+class TrafficSettings(Strict):
+    """How much traffic a measurement makes."""
+
+    iterations: Annotated[int, kinds.whole(5, 10_000_000)] = 20_000
+    """Messages of a latency measurement; percentiles need many."""
+    duration: Annotated[Quantity, kinds.quantity("s", "5 s", low=0.999)] = Quantity(5, "s")
+    """How long a bandwidth measurement runs."""
+    qps: Annotated[int, kinds.whole(1, 16384)] = 4
+    """Queue pairs of a bandwidth measurement."""
+    size: Annotated[Quantity, kinds.quantity("B", "1 MiB")] = Quantity(2**20, "B")
+    """Message size of a bandwidth measurement."""
+
+
+class Waiver(Strict):
+    """A failure that is known, owned, and accepted until a day."""
+
+    check: Text
+    """The name of the test."""
+    target: Text
+    """A node set, with `:RAIL` for ports, or a pair `NODE:RAIL..NODE:RAIL`."""
+    until: Annotated[datetime.date, Kind(kinds.read_date, {"type": "string", "format": "date"})]
+    """The last day on which it holds."""
+    owner: Text
+    """Who answers for it."""
+    reason: Text
+    """Why, with a ticket."""

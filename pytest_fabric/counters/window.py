@@ -1,0 +1,209 @@
+"""Snapshots of a port's counters, and what grew between two of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_fabric.counters import catalogue
+from pytest_fabric.counters.catalogue import Counter, Match
+from pytest_fabric.errors import CounterError, NotRecognisedError
+from pytest_fabric.results import Growth, Snapshot
+
+#: A line of `grep -sH . counters/* hw_counters/*`: names may hold blanks, but no colon.
+FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
+
+#: A line of `ethtool -S`: names may hold colons, so that the last one ends the name.
+STATISTIC = re.compile(r"\s*(\S(?:.*\S)?): (\S+)")
+STATISTICS_TITLE = "NIC statistics:"
+NO_STATISTICS = re.compile(r"no stats available|Operation not supported|No such device")
+
+#: The cache's age stands between the counters and is none.
+NOT_COUNTERS = frozenset({"lifespan"})
+
+#: What a failed read of the hardware shows.
+ALL_ONES = 2**64 - 1
+
+Readings = dict[str, int | str]
+
+
+def snapshot(port: str, driver: str, sysfs_text: str, ethtool_text: str | None) -> Snapshot:
+    """Return every counter that the two texts hold, by the driver's names.
+
+    `sysfs_text` is what `grep -sH .` printed, `ethtool_text` what `ethtool -S` printed, for the
+    members of a bond one after another: their counters are added. Either may be empty. A value that
+    is no number, or all ones, goes to `unreadable`. Raises NotRecognisedError for any other text.
+    """
+    readings = _ethtool(ethtool_text or "")
+    readings |= _sysfs(sysfs_text)
+    return Snapshot(
+        port=port,
+        driver=driver,
+        values={name: value for name, value in readings.items() if isinstance(value, int)},
+        unreadable={name: value for name, value in readings.items() if isinstance(value, str)},
+    )
+
+
+def _sysfs(text: str) -> Readings:
+    readings: Readings = {}
+    for line, is_whole in _lines(text):
+        match = FILE.fullmatch(line)
+        if match is None:
+            raise NotRecognisedError(f"expected 'PATH/counters/NAME:VALUE', got {line[:80]!r}")
+        name, value = match.groups()
+        if name not in NOT_COUNTERS:
+            readings[name] = _reading(value, is_whole)
+    return readings
+
+
+def _ethtool(text: str) -> Readings:
+    total: Readings = {}
+    block: Readings = {}
+    for line, is_whole in _lines(text):
+        if line.strip() == STATISTICS_TITLE or NO_STATISTICS.search(line):
+            total, block = _add(total, block), {}
+            continue
+        match = STATISTIC.fullmatch(line)
+        if match is None:
+            raise NotRecognisedError(f"expected 'NAME: NUMBER', got {line.strip()[:80]!r}")
+        name, reading = match.group(1), _reading(match.group(2), is_whole)
+        block[name] = reading if block.get(name, reading) == reading else "it is there twice"
+    return _add(total, block)
+
+
+def _add(total: Readings, block: Readings) -> Readings:
+    """Return the sums over the members of a bond; unreadable in one is unreadable in all."""
+    added = dict(total)
+    for name, reading in block.items():
+        before = added.get(name, 0)
+        if isinstance(before, int):
+            added[name] = before + reading if isinstance(reading, int) else reading
+    return added
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line that is not blank, and whether its end has arrived."""
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        if line.strip():
+            yield line.rstrip(), place < len(lines) - 1
+
+
+def _reading(text: str, is_whole: bool) -> int | str:
+    """Return the value of a counter, or the reason why there is none."""
+    if not is_whole:
+        return "the line is cut off"
+    if not re.fullmatch(r"[0-9]{1,20}", text.strip()):
+        return f"it reads {text.strip()[:40]!r}"
+    value = int(text)
+    return value if value < ALL_ONES else "it reads all ones: the read failed"
+
+
+def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[str, str]]:
+    """Return how far each counter with a meaning grew, and by meaning what cannot be told.
+
+    Growth of bytes is in bytes, whatever the counter counts in; zero growth is listed too. Wraps of
+    32 bits are undone. A counter that was reset, is saturated or unreadable, or exists in one of
+    the two only, is a problem of its meaning; the others still count. Raises CounterError when the
+    snapshots are of different ports.
+    """
+    if (before.port, before.driver) != (after.port, after.driver):
+        raise CounterError(
+            f"expected two snapshots of one port, got {before.port} ({before.driver}) "
+            f"and {after.port} ({after.driver})"
+        )
+    grown: list[Growth] = []
+    problems: dict[str, list[str]] = {}
+    for name, match in _known(before.driver, _names(before) | _names(after)):
+        try:
+            grown.append(_grown(name, match, before, after))
+        except CounterError as error:
+            problems.setdefault(match.counter.meaning, []).append(f"{name} {error}")
+    told = {
+        meaning: f"{before.port} ({before.driver}): {'; '.join(said)}"
+        for meaning, said in problems.items()
+    }
+    return tuple(grown), told
+
+
+def _names(shot: Snapshot) -> set[str]:
+    return {*shot.values, *shot.unreadable}
+
+
+def _known(driver: str, names: set[str]) -> list[tuple[str, Match]]:
+    """Return the counters that have a meaning, without those that are blind on this link layer."""
+    is_ethernet = not catalogue.ROCE_ONLY.isdisjoint(names)
+    found = ((name, catalogue.find(driver, name)) for name in sorted(names))
+    return [
+        (name, match)
+        for name, match in found
+        if match is not None and not (is_ethernet and match.counter.layer == "InfiniBand")
+    ]
+
+
+def _grown(name: str, match: Match, before: Snapshot, after: Snapshot) -> Growth:
+    counter = match.counter
+    delta = _delta(counter, _value(name, before, "before"), _value(name, after, "after"))
+    return Growth(
+        port=after.port,
+        name=name,
+        meaning=counter.meaning,
+        delta=delta * 4 if counter.unit == "words4" else delta,
+        direction=counter.direction,
+        priority=match.priority,
+    )
+
+
+def _value(name: str, shot: Snapshot, when: str) -> int:
+    if name in shot.unreadable:
+        raise CounterError(f"could not be read {when} the run: {shot.unreadable[name]}")
+    if name not in shot.values:
+        raise CounterError(f"was not there {when} the run")
+    return shot.values[name]
+
+
+def _delta(counter: Counter, before: int, after: int) -> int:
+    if counter.behaviour == "saturates" and max(before, after) >= counter.maximum:
+        raise CounterError(
+            f"is saturated at {counter.maximum}: its growth cannot be seen until an administrator "
+            "clears it"
+        )
+    if after >= before:
+        return after - before
+    wrapped = after + counter.maximum + 1 - before
+    # A reset to a low value looks like a wrap by more than half the range: no window is so long.
+    is_wrap = counter.behaviour == "wraps" and counter.bits == 32 and wrapped <= counter.maximum / 2
+    if not is_wrap:
+        raise CounterError(f"was reset during the run: {before:,} before, {after:,} after")
+    return wrapped
+
+
+def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
+    """Return the readable counters of a meaning in a snapshot.
+
+    Raises CounterError when there is none: a missing counter is not zero growth.
+    """
+    known = [
+        name
+        for name, match in _known(shot.driver, _names(shot))
+        if match.counter.meaning == meaning
+    ]
+    readable = tuple(name for name in known if name in shot.values)
+    if not readable:
+        reasons = "; ".join(f"{name}: {shot.unreadable[name]}" for name in known)
+        raise CounterError(
+            f"{shot.port}: no counter of driver {shot.driver or 'unknown'} says {meaning}"
+            f"{f' ({reasons})' if reasons else ''}: a missing counter is not zero growth"
+        )
+    return readable
+
+
+def saturated(shot: Snapshot) -> tuple[str, ...]:
+    """Return the counters that stick at their maximum, so that nothing can be told by them."""
+    return tuple(
+        name
+        for name, match in _known(shot.driver, _names(shot))
+        if name in shot.values
+        and match.counter.behaviour == "saturates"
+        and shot.values[name] >= match.counter.maximum
+    )

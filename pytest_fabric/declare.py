@@ -1,0 +1,105 @@
+"""What a test declares: the measurement it asserts about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A measurement as a test declares it; None leaves the choice to the profile of the target.
+
+    `over` says what it is made on: `pair`, `port` or `node`. Equal declarations on the same target
+    are measured once and shared.
+    """
+
+    tool: str
+    over: str
+    size: int | None = None
+    iterations: int | None = None
+    duration_s: float | None = None
+    qps: int | None = None
+
+    def __str__(self) -> str:
+        set_by_test = {
+            "size": self.size,
+            "iterations": self.iterations,
+            "duration_s": self.duration_s,
+            "qps": self.qps,
+        }
+        options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
+        return " ".join([self.tool, *options])
+
+
+def _latency(tool: str, size: int, iterations: int | None) -> Declaration:
+    _whole(tool, "size", size, 1)
+    _whole(tool, "iterations", iterations, 5)
+    return Declaration(tool, "pair", size=size, iterations=iterations)
+
+
+def _bandwidth(tool: str, size: int | None, duration: float | None, qps: int | None) -> Declaration:
+    _whole(tool, "size", size, 1)
+    _whole(tool, "qps", qps, 1)
+    if duration is not None and not 1 <= duration <= 86400:
+        raise ValueError(f"{tool}(duration={duration!r}): expected 1 to 86400 seconds")
+    return Declaration(tool, "pair", size=size, duration_s=duration, qps=qps)
+
+
+def _whole(tool: str, name: str, value: int | None, least: int) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{tool}({name}={value!r}): expected a whole number of at least {least}")
+
+
+def ib_write_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+    """Declare the latency of RDMA writes of `size` bytes: half a round trip."""
+    return _latency("ib_write_lat", size, iterations)
+
+
+def ib_read_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+    """Declare the latency of RDMA reads of `size` bytes: a whole round trip."""
+    return _latency("ib_read_lat", size, iterations)
+
+
+def ib_send_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+    """Declare the latency of sends of `size` bytes: half a round trip."""
+    return _latency("ib_send_lat", size, iterations)
+
+
+def ib_write_bw(
+    size: int | None = None, duration: float | None = None, qps: int | None = None
+) -> Declaration:
+    """Declare the bandwidth of RDMA writes: `size` bytes, `duration` seconds, `qps` queue pairs."""
+    return _bandwidth("ib_write_bw", size, duration, qps)
+
+
+def ib_read_bw(
+    size: int | None = None, duration: float | None = None, qps: int | None = None
+) -> Declaration:
+    """Declare the bandwidth of RDMA reads: `size` bytes, `duration` seconds, `qps` queue pairs."""
+    return _bandwidth("ib_read_bw", size, duration, qps)
+
+
+def ib_send_bw(
+    size: int | None = None, duration: float | None = None, qps: int | None = None
+) -> Declaration:
+    """Declare the bandwidth of sends: `size` bytes, `duration` seconds, `qps` queue pairs."""
+    return _bandwidth("ib_send_bw", size, duration, qps)
+
+
+def port_facts() -> Declaration:
+    """Declare what a port says about itself: state, speed, width, MTU, firmware, PCIe link."""
+    return Declaration("port_facts", "port")
+
+
+def node_facts() -> Declaration:
+    """Declare what a node says about itself: kernel, tools, memory limit."""
+    return Declaration("node_facts", "node")
+
+
+def layer_of(module: str) -> str:
+    """Return the layer that a suite's module name carries: `test_4_pair` is `pair`."""
+    stem = module.rpartition("/")[2].removesuffix(".py")
+    return re.sub(r"^test_(\d+_)?", "", stem) or stem

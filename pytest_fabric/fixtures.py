@@ -1,0 +1,91 @@
+"""The fixtures of suites; each rests on the hidden target that a test is parametrised with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.results import NodeFacts, Pair, Port
+
+if TYPE_CHECKING:
+    from pytest_fabric.config import Cluster
+    from pytest_fabric.judge.limits import Limits
+    from pytest_fabric.judge.views import NodeResult, PairResult, PortResult
+    from pytest_fabric.run import FabricRun
+    from pytest_fabric.subjects import MeasurablePair, NodeShell
+
+#: The run of this session; set once fabric tests have been collected.
+run_key = pytest.StashKey["FabricRun"]()
+
+
+def run_of(config: pytest.Config) -> FabricRun:
+    """Return the run of this session. Raises MeasurementError on a worker of pytest-xdist."""
+    run = config.stash.get(run_key, None)
+    if run is None:
+        raise MeasurementError(
+            "pytest -n",
+            "workers",
+            "expected one process, found a worker of pytest-xdist: run without -n, measurements "
+            "need no workers",
+        )
+    return run
+
+
+@pytest.fixture
+def _fabric_target(request: pytest.FixtureRequest) -> Pair | Port | str:
+    target = request.param
+    if not isinstance(target, Pair | Port | str):
+        raise MeasurementError(str(target), "no_target", target.reason)
+    return target
+
+
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """Return the inventory of the run."""
+    return run_of(request.config).cluster
+
+
+@pytest.fixture
+def node(_fabric_target: str) -> str:
+    """Return the name of the node under test."""
+    return _fabric_target
+
+
+@pytest.fixture
+def result(
+    request: pytest.FixtureRequest, _fabric_target: Pair | Port | str
+) -> PairResult | PortResult | NodeResult:
+    """Return the result of the measurement that the test declares, made if need be."""
+    return run_of(request.config).result(request.node, _fabric_target)
+
+
+@pytest.fixture
+def limits(request: pytest.FixtureRequest, _fabric_target: Pair | Port | str) -> Limits:
+    """Return the limits of the target by metric; a missing one is an error."""
+    return run_of(request.config).limits(_fabric_target)
+
+
+@pytest.fixture
+def rdma_device(request: pytest.FixtureRequest, _fabric_target: Port) -> PortResult:
+    """Return the port under test with its device and what it says about itself."""
+    return run_of(request.config).port(request.node, _fabric_target)
+
+
+@pytest.fixture
+def pair(request: pytest.FixtureRequest, _fabric_target: Pair) -> MeasurablePair:
+    """Return the pair under test; `pair.measure(ib_read_lat(size=4096))` measures on the spot."""
+    return run_of(request.config).pair(request.node, _fabric_target)
+
+
+@pytest.fixture
+def facts(request: pytest.FixtureRequest, node: str) -> NodeFacts:
+    """Return what the node under test says about itself."""
+    return run_of(request.config).engine.node(node)
+
+
+@pytest.fixture
+def ssh(request: pytest.FixtureRequest, node: str) -> NodeShell:
+    """Return a shell on the node under test: `run(...)`, `check_output(...)`."""
+    return run_of(request.config).shell(request.node, node)

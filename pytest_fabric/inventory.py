@@ -1,0 +1,82 @@
+"""The inventory of a run: found, loaded once, and narrowed by options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_fabric import config as configuration
+from pytest_fabric import pairs as strategies
+from pytest_fabric.config import Cluster
+from pytest_fabric.config.nodesets import expand
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.results import Pair, Port
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What a run is about: the cluster, and the ports and pairs that options left of it."""
+
+    cluster: Cluster
+    ports: tuple[Port, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Return the names of the nodes, in the order of the inventory."""
+        return tuple(dict.fromkeys(port.node for port in self.ports))
+
+    def targets(self, over: str) -> tuple[Pair | Port | str, ...]:
+        """Return what a test is run over: `pair`, `port` or `node`."""
+        choices: dict[str, tuple[Pair | Port | str, ...]] = {
+            "pair": self.pairs,
+            "port": self.ports,
+            "node": self.nodes,
+        }
+        return choices[over]
+
+
+def path_of(config: pytest.Config) -> tuple[Path, bool]:
+    """Return where the inventory is, and whether the user named it."""
+    named = config.getoption("--fabric-cluster")
+    if named:
+        return config.invocation_params.dir / Path(named).expanduser(), True
+    from_ini = config.getini("fabric_cluster")
+    if from_ini:
+        return config.rootpath / from_ini, True
+    here = config.invocation_params.dir / "cluster.yaml"
+    return (here if here.exists() else config.rootpath / "cluster.yaml"), False
+
+
+def load(config: pytest.Config) -> Inventory:
+    """Return the inventory that the options of a run select. Raises ConfigError."""
+    path, _ = path_of(config)
+    cluster = configuration.load(path)
+    if config.getoption("--fabric-fault") and cluster.transport != "lab":
+        raise ConfigError(
+            f"--fabric-fault: expected transport lab in {path.name}, got {cluster.transport}: "
+            "only the lab can be broken"
+        )
+    ports = _selected(cluster, config.getoption("--fabric-nodes"))
+    strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
+    listed = [(_port(client), _port(server)) for client, server in cluster.pairs.list]
+    return Inventory(cluster, ports, tuple(strategies.select(strategy, ports, listed)))
+
+
+def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:
+    if wanted is None:
+        return cluster.ports()
+    names = expand(wanted)
+    unknown = [name for name in names if name not in cluster.nodes]
+    if unknown:
+        raise ConfigError(
+            f"--fabric-nodes: expected nodes of {cluster.source.name}, got {', '.join(unknown[:3])}"
+        )
+    return tuple(port for port in cluster.ports() if port.node in set(names))
+
+
+def _port(name: str) -> Port:
+    node, _, rail = name.partition(":")
+    return Port(node, rail)

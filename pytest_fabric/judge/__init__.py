@@ -1,0 +1,1 @@
+"""From values to verdicts: limits, and the values that tests compare with them."""

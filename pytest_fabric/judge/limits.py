@@ -1,0 +1,122 @@
+"""Limits bound to a target: percentages become numbers, and every clause keeps its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_fabric.config import Profile
+from pytest_fabric.config.limits import (
+    Absolute,
+    Clause,
+    Limit,
+    Range,
+    Relative,
+    Word,
+)
+from pytest_fabric.errors import MissingValueError, UnitError
+from pytest_fabric.judge.values import Value, holds
+from pytest_fabric.units import Quantity
+
+
+@dataclass(frozen=True)
+class BoundClause:
+    """One clause with its numbers worked out: `text` shows them, `source` is `file:line`."""
+
+    text: str
+    source: str
+    profile: str
+    comparisons: tuple[tuple[str, Quantity | str], ...]
+
+    def holds(self, value: Value) -> bool:
+        """Return whether the value satisfies the clause. Raises UnitError."""
+        return all(_compare(value, sign, bound) for sign, bound in self.comparisons)
+
+
+def _compare(value: Value, sign: str, bound: Quantity | str) -> bool:
+    if isinstance(bound, Quantity):
+        if bound.unit != value.unit:
+            raise UnitError(f"{value.metric} {value} cannot be held against {bound}")
+        return holds(value.number, sign, bound.number)
+    return holds(value.number, sign, bound)
+
+
+@dataclass(frozen=True)
+class BoundLimit:
+    """All clauses of one metric for one target; `value in limit` judges and notes each clause."""
+
+    metric: str
+    clauses: tuple[BoundClause, ...]
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, Value):
+            raise UnitError(f"limits[{self.metric!r}] can only judge values of a result")
+        if _subject(value.metric) != _subject(self.metric):
+            raise UnitError(f"limits[{self.metric!r}] was asked about {value.metric}")
+        verdicts = [(clause, clause.holds(value)) for clause in self.clauses]
+        for clause, passed in verdicts:
+            value.note(clause.text, clause.source, clause.profile, passed)
+        return all(passed for _, passed in verdicts)
+
+
+def _subject(metric: str) -> str:
+    """Return what a limit is about: a limit of one tool or counter never judges another's value."""
+    first, _, rest = metric.partition(".")
+    return f"{first}.{rest.rpartition('.')[2]}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a target by metric; a pair has those of both its ends.
+
+    `skip` is called with the reason when a profile says that the metric does not apply. Raises
+    MissingValueError for a metric without a limit: nothing passes without one.
+    """
+
+    target: str
+    profiles: tuple[Profile, ...]
+    skip: Callable[[str], None]
+
+    def __getitem__(self, metric: str) -> BoundLimit:
+        for profile in self.profiles:
+            reason = profile.why_not_available(metric)
+            if reason is not None:
+                self.skip(f"{metric}: not available by profile {profile.name}: {reason}")
+        clauses = [clause for profile in self.profiles for clause in self._bound(profile, metric)]
+        return BoundLimit(metric, tuple(clauses))
+
+    def _bound(self, profile: Profile, metric: str) -> list[BoundClause]:
+        limit = profile.limits.get(metric)
+        if limit is None:
+            raise MissingValueError(
+                f"{self.target}: expected a limit for {metric}, found none in profile "
+                f"{profile.name}: add `{metric}: ...` to its limits, or to its not_available"
+            )
+        return [bind(clause, limit, self.profiles) for clause in limit.clauses]
+
+
+def bind(clause: Clause, limit: Limit, profiles: Sequence[Profile]) -> BoundClause:
+    """Return a clause whose percentages refer to the slowest declared end of the target."""
+    place = (limit.source, limit.profile)
+    if isinstance(clause, Absolute):
+        text = f"{clause.op} {clause.quantity}"
+        return BoundClause(text, *place, ((clause.op, clause.quantity),))
+    if isinstance(clause, Range):
+        both = ((">=", clause.low), ("<=", clause.high))
+        return BoundClause(f"{clause.low} .. {clause.high}", *place, both)
+    if isinstance(clause, Word):
+        return BoundClause(f"== {clause.value}", *place, (("==", clause.value),))
+    whole = min(_rate(clause, profile) for profile in profiles)
+    bound = Quantity(clause.fraction * whole, "b/s")
+    text = (
+        f"{clause.op} {bound} ({100 * clause.fraction:g}% of {clause.of} {Quantity(whole, 'b/s')})"
+    )
+    return BoundClause(text, *place, ((clause.op, bound),))
+
+
+def _rate(clause: Relative, profile: Profile) -> float:
+    is_line = clause.of == "line rate"
+    rate = profile.line_rate_bps if is_line else profile.payload_rate_bps
+    if rate is None:
+        raise MissingValueError(f"profile {profile.name}: {clause} needs link.speed and link.mtu")
+    return rate

@@ -1,0 +1,110 @@
+"""Values as tests see them: each knows its unit and metric, and notes what it is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pytest_fabric.errors import UnitError
+from pytest_fabric.judge.ledger import Check, Ledger
+from pytest_fabric.units import Quantity, render
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A measured number in a base unit, or a word (unit `word`) such as a port's state.
+
+    Compare it with a quantity (`us(5)`), with a plain number if it is a count, with a string if it
+    is a word, or ask whether it is in a limit. Raises UnitError when units differ, and when it is
+    used as a truth value, since `assert result.p99` would always hold.
+    """
+
+    number: float | str
+    unit: str
+    metric: str
+    label: str
+    ledger: Ledger = field(repr=False)
+    detail: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.number if isinstance(self.number, str) else render(self.number, self.unit)
+
+    def __float__(self) -> float:
+        if isinstance(self.number, str):
+            raise UnitError(f"{self.metric} is the word {self.number!r}, not a number")
+        return self.number
+
+    def __bool__(self) -> bool:
+        raise UnitError(f"{self.metric} is {self}: compare it with a limit, not with nothing")
+
+    def __lt__(self, other: object) -> bool:
+        return self._compare("<", other)
+
+    def __le__(self, other: object) -> bool:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: object) -> bool:
+        return self._compare(">", other)
+
+    def __ge__(self, other: object) -> bool:
+        return self._compare(">=", other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._compare("==", other)
+
+    def __ne__(self, other: object) -> bool:
+        return self._compare("!=", other)
+
+    __hash__ = None  # type: ignore[assignment]  # equality notes a check, so it cannot be a key
+
+    def _compare(self, sign: str, other: object) -> bool:
+        passed = holds(self.number, sign, _operand(self, other))
+        self.note(f"{sign} {other}", None, None, passed)
+        return passed
+
+    def note(self, limit: str, source: str | None, profile: str | None, passed: bool) -> None:
+        """Write down that this value was compared with a limit."""
+        self.ledger.checks.append(
+            Check(
+                metric=self.metric,
+                label=self.label,
+                value=self.number,
+                unit=self.unit,
+                shown=str(self),
+                limit=limit,
+                source=source,
+                profile=profile,
+                passed=passed,
+                detail=self.detail,
+            )
+        )
+
+
+def _operand(value: Value, other: object) -> float | str:
+    if isinstance(other, Value):
+        other = (
+            other.number if isinstance(other.number, str) else Quantity(other.number, other.unit)
+        )
+    if value.unit == "word" and isinstance(other, str):
+        return other
+    if isinstance(other, Quantity) and other.unit == value.unit:
+        return other.number
+    is_count = value.unit in ("", "/s", "B") and not isinstance(other, bool)
+    if is_count and isinstance(other, int | float):
+        return other
+    raise UnitError(f"cannot compare {value.metric} {value} with {other!r}: different units")
+
+
+def holds(left: float | str, sign: str, right: float | str) -> bool:
+    """Return whether `left sign right` holds; words know only equality. Raises UnitError."""
+    if isinstance(left, str) or isinstance(right, str):
+        if sign not in ("==", "!="):
+            raise UnitError(f"cannot order {left!r} and {right!r}")
+        return (left == right) is (sign == "==")
+    return {
+        "<": left < right,
+        "<=": left <= right,
+        ">": left > right,
+        ">=": left >= right,
+        "==": left == right,
+        "!=": left != right,
+    }[sign]

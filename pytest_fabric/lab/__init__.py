@@ -1,0 +1,1 @@
+"""The lab: a simulated RDMA fabric behind a real SSH server, for demonstrations and tests."""

@@ -1,0 +1,202 @@
+"""From the inventory to the lab's nodes: every declared rail gets a device that its selector finds.
+
+What is declared is what is there, until a fault says otherwise; what is not declared is chosen.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+
+from pytest_fabric import config, results
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.lab import gids
+from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
+
+#: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
+PERFTEST = "6.24"
+
+#: What a rail without a declared speed gets.
+SPEED_BPS = 100e9
+
+#: The card for a speed: ConnectX-8, -7, -6 and -5. Device ids from the kernel's mlx5 driver, PSID
+#: and firmware of the ConnectX-7 from a public capture, the others of the same form.
+ADAPTERS = (
+    (800e9, Adapter("MT4131", "MT_0000001222", "40.44.1036")),
+    (400e9, Adapter("MT4129", "MT_0000000838", "28.39.1002")),
+    (200e9, Adapter("MT4123", "MT_0000000223", "20.39.1002")),
+    (0.0, Adapter("MT4119", "MT_0000000012", "16.35.3006")),
+)
+
+#: PCIe transfers per second and lanes that a card of a speed is usually plugged into.
+SLOTS = ((800e9, 64e9, 16), (400e9, 32e9, 16), (200e9, 16e9, 16), (0.0, 8e9, 16))
+
+#: Mellanox, then a serial number that we make up.
+GUID = 0x0C42A1_0300_000000
+
+#: Where rails without a declared network live: shared address space, RFC 6598.
+UNDECLARED = ipaddress.IPv4Network("100.64.0.0/10")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rail stands in the fabric: numbers that make its addresses unique."""
+
+    node: int
+    rail: int
+    lid: int
+    network: config.Network
+    host: int
+
+
+def nodes(cluster: config.Cluster) -> tuple[Node, ...]:
+    """Return the lab's nodes for an inventory, healthy, in the inventory's order.
+
+    Raises ConfigError on a perftest version that is none, and on a network that is too small.
+    """
+    places = _places(cluster)
+    return tuple(_node(node, cluster, places) for node in cluster.nodes.values())
+
+
+def _places(cluster: config.Cluster) -> Iterator[Place]:
+    hosts: Counter[config.Network] = Counter()
+    fallback = list(UNDECLARED.subnets(new_prefix=16))
+    rails: dict[str, int] = {}
+    lid = 1  # the subnet manager's own
+    for index, node in enumerate(cluster.nodes.values()):
+        for rail in node.rails.values():
+            number = rails.setdefault(rail.name, len(rails))
+            network = rail.network or fallback[number % len(fallback)]
+            hosts[network] += 1
+            lid += 1
+            yield Place(index, number, lid, network, hosts[network])
+
+
+def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -> Node:
+    slots = _slots(node)
+    ports = [_port(node, rail, next(places), slots[rail.name]) for rail in node.rails.values()]
+    ports.sort(key=lambda port: port.pci)
+    taken = {port.device for port in ports}
+    free = (name for index in range(len(ports) * 2) if (name := f"mlx5_{index}") not in taken)
+    return Node(
+        name=node.name,
+        address=node.address,
+        ports=tuple(
+            replace(
+                port,
+                device=port.device or next(free),
+                numa=0 if index < (len(ports) + 1) // 2 else 1,
+            )
+            for index, port in enumerate(ports)
+        ),
+        perftest=_perftest(node.name, cluster),
+        sudo=tuple(node.profile.sudo),
+    )
+
+
+def _perftest(node: str, cluster: config.Cluster) -> str:
+    version = cluster.lab.perftest.get(node, PERFTEST)
+    if re.fullmatch(r"\d+(\.\d+)+", version) is None:
+        raise ConfigError(
+            f"{cluster.source}: lab.perftest: expected a version such as 6.06, got {version!r}"
+        )
+    return version
+
+
+def _slots(node: config.Node) -> dict[str, str]:
+    """Return the PCI address of each rail: the declared one, else a bus that nothing else has."""
+    declared = {
+        rail.name: _pci(rail.selector.value)
+        for rail in node.rails.values()
+        if rail.selector.kind == "pci"
+    }
+    buses = (f"{domain:04x}:{bus:02x}:00.0" for domain in count() for bus in range(0x1A, 0xFF, 32))
+    free = (address for address in buses if address not in declared.values())
+    return {name: declared.get(name) or next(free) for name in node.rails}
+
+
+def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
+    selector, link, roce = rail.selector, rail.profile.link, rail.profile.roce
+    speed = link.speed.number if link.speed else SPEED_BPS
+    transfers, lanes = _pcie(rail.profile, speed)
+    layer = INFINIBAND if link.layer == INFINIBAND else ETHERNET
+    netdevs = tuple(rail.netdevs) or (_netdev(selector, pci, layer),)
+    guid = (
+        int(selector.value.lower().removeprefix("0x").replace(":", "").replace("-", ""), 16)
+        if selector.kind == "guid"
+        else GUID | place.node << 8 | place.rail
+    )
+    address = _address(place)
+    return Port(
+        id=results.Port(node.name, rail.name),
+        device=selector.value if selector.kind == "device" else "",
+        netdevs=netdevs,
+        pci=pci,
+        guid=guid,
+        adapter=_adapter(rail.profile, speed),
+        layer=layer,
+        speed_bps=speed,
+        width=link.width or 4,
+        mtu=link.mtu or 4096,
+        pcie_tps=transfers,
+        pcie_width=lanes,
+        pcie_max_width=lanes,
+        numa=0,
+        leaf=rail.leaf or f"leaf of {rail.name}",
+        lid=place.lid if layer == INFINIBAND else 0,
+        address=address,
+        gids=gids.table(layer, guid, address, netdevs[0]),
+        lossless=tuple(roce.lossless) if roce else (),
+        priorities=_priorities(roce),
+    )
+
+
+def _address(place: Place) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        return place.network[place.host]
+    except IndexError:
+        raise ConfigError(
+            f"rails: network {place.network}: expected room for {place.host} ports"
+        ) from None
+
+
+def _priorities(roce: config.Roce | None) -> dict[int, int]:
+    if roce is None or roce.dscp is None or roce.class_priority is None:
+        return {}
+    return {roce.dscp: roce.class_priority}
+
+
+def _adapter(profile: config.Profile, speed: float) -> Adapter:
+    adapter = next(adapter for least, adapter in ADAPTERS if speed >= least)
+    for psid, firmware in profile.firmware.items():
+        return replace(adapter, psid=psid, firmware=firmware)
+    return adapter
+
+
+def _pcie(profile: config.Profile, speed: float) -> tuple[float, int]:
+    _, transfers, lanes = next(slot for slot in SLOTS if speed >= slot[0])
+    pcie = profile.pcie
+    if pcie is None:
+        return transfers, lanes
+    return pcie.speed.number if pcie.speed else transfers, pcie.width or lanes
+
+
+def _pci(value: str) -> str:
+    """Return a PCI address with its domain, as the kernel writes it."""
+    return value.lower() if value.count(":") == 2 else f"0000:{value.lower()}"
+
+
+def _netdev(selector: config.Selector, pci: str, layer: str) -> str:
+    """Name a network device as systemd names it after its slot: `enp26s0np0`, `ibp26s0`."""
+    if selector.kind == "netdev":
+        return selector.value
+    domain, bus, rest = pci.split(":")
+    slot, function = rest.split(".")
+    domains = f"P{int(domain, 16)}" if int(domain, 16) else ""
+    functions = f"f{function}" if function != "0" else ""
+    kind, ending = ("en", "np0") if layer == ETHERNET else ("ib", "")
+    return f"{kind}{domains}p{int(bus, 16)}s{int(slot, 16)}{functions}{ending}"

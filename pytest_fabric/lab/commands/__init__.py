@@ -1,0 +1,52 @@
+"""The commands of a lab node, one module each; `start` runs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pytest_fabric.lab.commands import (
+    cat,
+    echo,
+    ethtool,
+    grep,
+    have,
+    hostname,
+    ibv_devinfo,
+    id,
+    perftest,
+    sleep,
+    sudo,
+    uname,
+    usable,
+)
+from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.process import Process, Result, ended
+
+Command = Callable[[Call], Result | Process]
+
+
+def start(call: Call) -> Process:
+    """Start a command by the last part of its path; an unknown one ends with status 127."""
+    name = call.argv[0].rpartition("/")[2]
+    command = COMMANDS.get(name)
+    if command is None or name in call.node.missing_tools:
+        return ended(Result(127, stderr=f"sh: 1: {call.argv[0]}: not found\n"))
+    outcome = command(call)
+    return outcome if isinstance(outcome, Process) else ended(outcome)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "cat": cat.run,
+    "echo": echo.run,
+    "ethtool": ethtool.run,
+    "grep": grep.run,
+    "have": have.run,
+    "hostname": hostname.run,
+    "ibv_devinfo": ibv_devinfo.run,
+    "id": id.run,
+    "sleep": sleep.run,
+    "sudo": lambda call: sudo.run(call, start),
+    "uname": uname.run,
+    "usable": usable.run,
+    **dict.fromkeys(perftest.PROGRAMS, perftest.run),
+}

@@ -1,0 +1,19 @@
+"""What a simulated command is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_fabric.lab.fabric import Fabric
+from pytest_fabric.lab.filesystem import View
+from pytest_fabric.lab.model import Node
+
+
+@dataclass(frozen=True)
+class Call:
+    """One start of a command: where, with which words, and the files as they are now."""
+
+    fabric: Fabric
+    node: Node
+    argv: tuple[str, ...]
+    view: View

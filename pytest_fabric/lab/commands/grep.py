@@ -1,0 +1,51 @@
+"""`grep` over the virtual files: options c E F H h i s v w x, a pattern, files."""
+
+from __future__ import annotations
+
+import getopt
+import re
+from collections.abc import Callable
+
+from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.process import Result
+
+#: In a basic pattern these are ordinary without a backslash and special with one.
+_SWAPPED = re.compile(r"(\\?)([+?|(){}])")
+
+
+def run(call: Call) -> Result:
+    """Print matching lines; status 0 found, 1 not found, 2 when a file could not be read."""
+    try:
+        pairs, words = getopt.gnu_getopt(list(call.argv[1:]), "cEFHhisvwx")
+    except getopt.GetoptError as error:
+        return Result(2, stderr=f"grep: {error}\n")
+    if len(words) < 2:
+        return Result(2, stderr="Usage: grep [OPTION]... PATTERNS [FILE]...\n")
+    options = {option for option, _ in pairs}
+    pattern, files = _pattern(words[0], options), words[1:]
+    named = "-H" in options or (len(files) > 1 and "-h" not in options)
+    out, err, found = [], [], False
+    for path in files:
+        try:
+            lines = call.view.read(path).split("\n")
+        except OSError as error:
+            err.append(f"grep: {path}: {error.strerror}\n")
+            continue
+        hits = [line for line in lines if (pattern(line) is None) == ("-v" in options)]
+        found = found or bool(hits)
+        prefix = f"{path}:" if named else ""
+        printed = [str(len(hits))] if "-c" in options else hits
+        out += [f"{prefix}{line}\n" for line in printed]
+    shown = "" if "-s" in options else "".join(err)
+    return Result(2 if err else 0 if found else 1, "".join(out), shown)
+
+
+def _pattern(text: str, options: set[str]) -> Callable[[str], re.Match[str] | None]:
+    if "-F" in options:
+        text = re.escape(text)
+    elif "-E" not in options:
+        text = _SWAPPED.sub(lambda found: found[2] if found[1] else f"\\{found[2]}", text)
+    if "-w" in options:
+        text = rf"\b(?:{text})\b"
+    compiled = re.compile(text, re.IGNORECASE if "-i" in options else 0)
+    return compiled.fullmatch if "-x" in options else compiled.search

@@ -1,0 +1,48 @@
+"""The fabric while the lab runs: nodes, what flows between them, who listens, who holds what."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from itertools import count
+from random import Random
+
+from pytest_fabric.lab import sysfs
+from pytest_fabric.lab.clock import Clock
+from pytest_fabric.lab.filesystem import View
+from pytest_fabric.lab.leases import Leases
+from pytest_fabric.lab.model import Node
+from pytest_fabric.lab.network import Network
+from pytest_fabric.lab.traffic import Traffic
+
+
+class Fabric:
+    """All that changes in a running lab; `lock` is held around every change."""
+
+    def __init__(self, nodes: Sequence[Node], seed: int, scale: float) -> None:
+        self.nodes = {node.name: node for node in nodes}
+        self.seed = seed
+        self.lock = threading.RLock()
+        self.clock = Clock(scale)
+        self.traffic = Traffic()
+        self.network = Network(nodes)
+        self.leases = Leases()
+        self._roots = {
+            node.name: sysfs.root(node, self.traffic.tally, self.clock.uptime) for node in nodes
+        }
+        self._pids = count(4242)
+        self._runs: Counter[str] = Counter()
+
+    def view(self, node: Node) -> View:
+        """Return a node's file system at this moment."""
+        return View(self._roots[node.name])
+
+    def pid(self) -> int:
+        """Return a process id that no other process of the lab has."""
+        return next(self._pids)
+
+    def chance(self, run: str) -> Random:
+        """Return the random source of the next run of this name; the same in every lab."""
+        self._runs[run] += 1
+        return Random(f"{self.seed} {run} {self._runs[run]}")

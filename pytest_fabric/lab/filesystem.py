@@ -1,0 +1,120 @@
+"""A virtual file system as one command sees it: paths, symbolic links, `..` and globs."""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Symlink:
+    """A symbolic link to an absolute path."""
+
+    target: str
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that exists and whose reading fails with an `errno` number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Live:
+    """A file whose text is made when it is read."""
+
+    text: Callable[[], str]
+
+
+#: A file's text without its last newline, a live or failing file, a link, or a directory; a
+#: directory that is a function is made anew for each command, so that a command sees one moment.
+Entry: TypeAlias = (
+    str | Live | Symlink | Unreadable | Mapping[str, "Entry"] | Callable[[], Mapping[str, "Entry"]]
+)
+Directory: TypeAlias = Mapping[str, Entry]
+
+_MAGIC = re.compile(r"[*?[]")
+
+
+class View:
+    """The tree at one moment; make a new one for each command."""
+
+    def __init__(self, root: Directory) -> None:
+        self._root = root
+        self._made: dict[int, tuple[Entry, Directory]] = {}
+
+    def read(self, path: str) -> str:
+        """Return a file's text without its last newline. Raises OSError."""
+        entry = self._walk(path)[-1]
+        if isinstance(entry, str):
+            return entry
+        if isinstance(entry, Live):
+            return entry.text()
+        if isinstance(entry, Unreadable):
+            raise _error(entry.number, path)
+        raise _error(errno.EISDIR, path)
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file or directory at a path."""
+        try:
+            self._walk(path)
+        except OSError:
+            return False
+        return True
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the paths that match, sorted by byte; magic as in `fnmatch`, per component."""
+        found = [""] if pattern.startswith("/") else []
+        for part in pattern.strip("/").split("/"):
+            if _MAGIC.search(part):
+                names = re.compile(fnmatch.translate(part))
+                found = [
+                    f"{base}/{name}"
+                    for base in found
+                    for name in self._names(base)
+                    if names.match(name)
+                ]
+            else:
+                found = [path for base in found if self.exists(path := f"{base}/{part}")]
+        return found
+
+    def _names(self, path: str) -> list[str]:
+        try:
+            return sorted(self._directory(self._walk(path)[-1], path))
+        except OSError:
+            return []
+
+    def _walk(self, path: str) -> list[Entry]:
+        """Return the entries from the root to a path, links followed, `..` towards the root."""
+        trail: list[Entry] = [self._root]
+        for part in path.split("/"):
+            if part in ("", "."):
+                continue
+            if part == "..":
+                trail = trail[:-1] or trail
+                continue
+            directory = self._directory(trail[-1], path)
+            if part not in directory:
+                raise _error(errno.ENOENT, path)
+            entry = directory[part]
+            trail = self._walk(entry.target) if isinstance(entry, Symlink) else [*trail, entry]
+        return trail
+
+    def _directory(self, entry: Entry, path: str) -> Directory:
+        if isinstance(entry, Mapping):
+            return entry
+        if isinstance(entry, (str, Live, Symlink, Unreadable)):
+            raise _error(errno.ENOTDIR, path)
+        if id(entry) not in self._made:
+            self._made[id(entry)] = (entry, entry())
+        return self._made[id(entry)][1]
+
+
+def _error(number: int, path: str) -> OSError:
+    return OSError(number, os.strerror(number), path)

@@ -1,0 +1,139 @@
+"""One SSH connection: who may log in, and what its channels run."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+
+import paramiko
+from paramiko.common import (
+    AUTH_FAILED,
+    AUTH_SUCCESSFUL,
+    OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED,
+    OPEN_SUCCEEDED,
+)
+
+from pytest_fabric.lab import shell
+from pytest_fabric.lab.commands import start
+from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.commands.id import USER
+from pytest_fabric.lab.fabric import Fabric
+from pytest_fabric.lab.model import Node
+from pytest_fabric.lab.process import Result
+from pytest_fabric.lab.protocol import Greeting, Runner, greeting
+
+#: How often a waiting shell looks whether its client is still there.
+LOOK_S = 0.2
+
+
+class Login(paramiko.ServerInterface):
+    """Lets the one key in and runs what exec channels ask for."""
+
+    def __init__(
+        self, fabric: Fabric, node: Node, key: paramiko.PKey, transport: paramiko.Transport
+    ) -> None:
+        self._fabric = fabric
+        self._node = node
+        self._key = key
+        self._transport = transport
+        self._one_at_a_time = threading.Lock()
+
+    def get_allowed_auths(self, username: str) -> str:
+        """Offer public keys only."""
+        return "publickey"
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        """Accept the lab's user with the lab's key."""
+        is_known = username == USER and key.asbytes() == self._key.asbytes()
+        return AUTH_SUCCESSFUL if is_known else AUTH_FAILED
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:
+        """Open sessions and nothing else."""
+        if kind == "session":
+            return OPEN_SUCCEEDED
+        return OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        """Run a node runner, or a command line of the lab's shell."""
+        text = command.decode("utf-8", "replace")
+        given = greeting(text)
+        if given is None:
+            _in_thread(lambda: self._shell(channel, text))
+        else:
+            _in_thread(lambda: self._runner(channel, given))
+        return True
+
+    def _runner(self, channel: paramiko.Channel, given: Greeting) -> None:
+        frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        writer = _in_thread(lambda: _write(channel, frames))
+        runner = Runner(self._fabric, self._node, given, frames.put)
+        try:
+            while data := channel.recv(2**16):
+                runner.feed(data)
+        finally:
+            runner.close()
+            frames.put(b"")
+        writer.join()
+        channel.send_exit_status(0)
+        channel.close()
+
+    def _shell(self, channel: paramiko.Channel, line: str) -> None:
+        result = self._run(channel, line)
+        # The answer to the exec request is sent by the transport's own thread after our check has
+        # returned. A client that sees the end before that answer takes it for a lost channel; one
+        # round trip through that thread makes sure of the order.
+        with self._one_at_a_time:
+            self._transport.global_request("keepalive@lab", wait=True)
+        channel.sendall(result.stdout.encode("utf-8", "surrogateescape"))
+        channel.sendall_stderr(result.stderr.encode("utf-8", "surrogateescape"))
+        channel.send_exit_status(result.status)
+        channel.close()
+
+    def _run(self, channel: paramiko.Channel, line: str) -> Result:
+        """Run the commands of a line one after another; the last one's status counts."""
+        try:
+            commands = shell.parse(line)
+        except shell.ShellError as error:
+            return Result(2, stderr=f"bash: line 1: {error}\n")
+        total = Result()
+        for words in commands:
+            result = self._wait(channel, words)
+            total = Result(
+                result.status, total.stdout + result.stdout, total.stderr + result.stderr
+            )
+        return total
+
+    def _wait(self, channel: paramiko.Channel, words: list[shell.Word]) -> Result:
+        results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        with self._fabric.lock:
+            view = self._fabric.view(self._node)
+            argv = shell.expand(words, view)
+            process = start(Call(self._fabric, self._node, argv, view))
+            process.when_ended(results.put)
+        while True:
+            try:
+                return results.get(timeout=LOOK_S)
+            except queue.Empty:
+                if channel.closed:
+                    with self._fabric.lock:
+                        process.kill()
+
+
+def _in_thread(call: Callable[[], None]) -> threading.Thread:
+    """Make a call in a thread of its own; that its client goes away is no error."""
+
+    def guarded() -> None:
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            call()
+
+    thread = threading.Thread(target=guarded, name="lab-exec", daemon=True)
+    thread.start()
+    return thread
+
+
+def _write(channel: paramiko.Channel, frames: queue.SimpleQueue[bytes]) -> None:
+    """Send frames until an empty one comes."""
+    while frame := frames.get():
+        channel.sendall(frame)

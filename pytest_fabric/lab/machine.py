@@ -1,0 +1,37 @@
+"""The machine around the network cards, the same for every node: sockets, cores, interrupts."""
+
+from __future__ import annotations
+
+#: Two sockets of 32 cores with two threads each, numbered as Linux numbers them on x86 servers:
+#: first thread of every core, then second thread of every core.
+SOCKETS = 2
+CORES = 32
+CPUS = SOCKETS * CORES * 2
+
+#: Completion interrupts per network card, on the first cores of its socket (as irqbalance leaves
+#: them on a quiet machine); the cores behind them are free for tools.
+IRQS = 8
+
+KERNEL = "6.8.0-71-generic"
+OS_RELEASE = (
+    'PRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nVERSION_ID="24.04"\n'
+    'VERSION="24.04.3 LTS (Noble Numbat)"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian'
+)
+
+
+def local_cpus(numa: int) -> str:
+    """Return the CPUs of a socket as the kernel lists them: `0-31,64-95`."""
+    first, second = numa * CORES, (SOCKETS + numa) * CORES
+    return f"{first}-{first + CORES - 1},{second}-{second + CORES - 1}"
+
+
+def siblings(cpu: int) -> str:
+    """Return the threads of a CPU's core: `3,67`."""
+    core = cpu % (SOCKETS * CORES)
+    return f"{core},{core + SOCKETS * CORES}"
+
+
+def irqs(place: int, numa: int) -> dict[int, int]:
+    """Return interrupt number -> CPU of the network card at a place (0, 1, ...) of its node."""
+    first = 64 + place * (IRQS + 1)
+    return {first + vector: numa * CORES + vector % IRQS for vector in range(IRQS + 1)}

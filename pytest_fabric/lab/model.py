@@ -1,0 +1,108 @@
+"""What a lab is made of: nodes and ports, frozen, healthy unless a fault has changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+
+from pytest_fabric import results
+
+ETHERNET = "Ethernet"
+INFINIBAND = "InfiniBand"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A kind of network card: what sysfs calls it, and the firmware that runs on it."""
+
+    hca_type: str
+    psid: str
+    firmware: str
+
+
+@dataclass(frozen=True)
+class Gid:
+    """An entry of a port's GID table; `kind` and `netdev` as in `gid_attrs`."""
+
+    index: int
+    address: IPv6Address
+    kind: str
+    netdev: str | None
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
+
+    `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
+    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+    """
+
+    id: results.Port
+    device: str
+    netdevs: tuple[str, ...]
+    pci: str
+    guid: int
+    adapter: Adapter
+    layer: str
+    speed_bps: float
+    width: int
+    mtu: int
+    pcie_tps: float
+    pcie_width: int
+    pcie_max_width: int
+    numa: int
+    leaf: str
+    lid: int
+    address: IPv4Address | IPv6Address
+    gids: tuple[Gid, ...]
+    lossless: tuple[int, ...] = ()
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    state: str = "ACTIVE"
+    tail: float = 1.0
+    paused: bool = False
+    best_effort: bool = False
+    server_dies: bool = False
+    tool: str = "works"
+    hidden_counters: frozenset[str] = frozenset()
+
+    @property
+    def is_ethernet(self) -> bool:
+        """Whether the link layer is Ethernet (RoCE) and not InfiniBand."""
+        return self.layer == ETHERNET
+
+    @property
+    def state_file(self) -> str:
+        """The sysfs file that a lease locks."""
+        return f"/sys/class/infiniband/{self.device}/ports/1/state"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine: its ports in PCI order, and what its SSH server and its tools do.
+
+    `ssh` is up, down (nothing listens) or silent (accepts and says nothing); `sudo` holds the
+    tools that its user may run as root.
+    """
+
+    name: str
+    address: str
+    ports: tuple[Port, ...]
+    perftest: str
+    sudo: tuple[str, ...] = ()
+    ssh: str = "up"
+    missing_tools: frozenset[str] = frozenset()
+
+    @property
+    def perftest_version(self) -> tuple[int, ...]:
+        """The version of perftest as numbers."""
+        return tuple(int(part) for part in self.perftest.split("."))
+
+    def device(self, name: str) -> Port | None:
+        """Return the port with this RDMA device name."""
+        return next((port for port in self.ports if port.device == name), None)
+
+    def netdev(self, name: str) -> Port | None:
+        """Return the port that this network device belongs to."""
+        return next((port for port in self.ports if name in port.netdevs), None)

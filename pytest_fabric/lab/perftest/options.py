@@ -1,0 +1,139 @@
+"""Perftest's command line: names, defaults and refusals of the real parser."""
+
+from __future__ import annotations
+
+import getopt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fabric.errors import FabricError
+
+PROGRAMS = tuple(
+    f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("lat", "bw")
+)
+
+DEFAULT_PORT = 18515
+
+_SHORT = "Vd:i:p:x:s:n:D:q:S:F"
+_LONG = [
+    "version",
+    "ib-dev=",
+    "ib-port=",
+    "port=",
+    "gid-index=",
+    "size=",
+    "iters=",
+    "duration=",
+    "qp=",
+    "sl=",
+    "CPU-freq",
+    "tclass=",
+    "report_gbits",
+]
+_SAME = {
+    "--version": "-V",
+    "--ib-dev": "-d",
+    "--ib-port": "-i",
+    "--port": "-p",
+    "--gid-index": "-x",
+    "--size": "-s",
+    "--iters": "-n",
+    "--duration": "-D",
+    "--qp": "-q",
+    "--sl": "-S",
+    "--CPU-freq": "-F",
+}
+
+
+class UsageError(FabricError):
+    """The command line is refused; the text is what perftest prints on stderr."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for; `address` is None for a server."""
+
+    program: str
+    device: str | None
+    ib_port: int
+    port: int
+    gid_index: int | None
+    size: int
+    iterations: int
+    duration: int | None
+    qps: int
+    traffic_class: int
+    gigabits: bool
+    address: str | None
+    is_version: bool
+
+    @property
+    def verb(self) -> str:
+        """What is measured: write, read or send."""
+        return self.program.split("_")[1]
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether latency is measured and not bandwidth."""
+        return self.program.endswith("_lat")
+
+    def shape(self) -> tuple[object, ...]:
+        """Return what both ends must have in common; they hang when it differs."""
+        return (self.program, self.size, self.iterations, self.duration, self.qps)
+
+
+def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
+    """Return the options of a command line. Raises UsageError with perftest's own words."""
+    program = argv[0].rpartition("/")[2]
+    is_latency = program.endswith("_lat")
+    try:
+        pairs, words = getopt.gnu_getopt(list(argv[1:]), _SHORT, _LONG)
+    except getopt.GetoptError as error:
+        raise UsageError(f"{argv[0]}: the lab does not know this: {error}\n") from error
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        name = _SAME.get(name, name)
+        if name in given and version >= (6, 13):
+            raise UsageError(
+                f" Duplicated argument: {name.lstrip('-') if '--' in name else name}\n"
+            )
+        given[name] = value
+    if "-q" in given and is_latency:
+        raise UsageError(" Multiple QPs only available on bw tests\n")
+    usual = 5000 if program == "ib_write_bw" else 1000
+    return Options(
+        program=program,
+        device=given.get("-d"),
+        ib_port=_number(given.get("-i", "1"), 1, 3, "IB Port"),
+        port=_number(given.get("-p", str(DEFAULT_PORT)), 0, 65535, "Port"),
+        gid_index=_number(given["-x"], 0, 64, "Gid index") if "-x" in given else None,
+        size=_size(given.get("-s", "2" if is_latency else "65536")),
+        iterations=_number(given.get("-n", str(usual)), 5, 2**32 - 1, "Iteration num"),
+        duration=_number(given["-D"], 1, 10**6, "Duration period") if "-D" in given else None,
+        qps=_number(given.get("-q", "1"), 1, 16384, "num of Qps"),
+        traffic_class=_number(given.get("--tclass", "0"), 0, 255, "Traffic Class"),
+        gigabits="--report_gbits" in given,
+        address=words[0] if words else None,
+        is_version="-V" in given,
+    )
+
+
+def _number(text: str, low: int, high: int, name: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        raise UsageError(f" {name} should be a number, got {text}\n") from None
+    if not low <= value <= high:
+        raise UsageError(f" {name} should be between {low} and {high}\n")
+    return value
+
+
+def _size(text: str) -> int:
+    """Return a message size; only the upper-case suffixes count, as in the real parser."""
+    match = re.match(r"\d+", text)
+    size = int(match.group()) if match else 0
+    size *= {"K": 2**10, "M": 2**20}.get(text[match.end() : match.end() + 1] if match else "", 1)
+    if not 1 <= size <= 2**31:
+        raise UsageError(f" Message Size should be between 1 and {2**31}\n")
+    return size

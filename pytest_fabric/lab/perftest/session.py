@@ -1,0 +1,230 @@
+"""A client and a server that have met: they agree or fail, run, and print what came out."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pytest_fabric.lab import physics
+from pytest_fabric.lab.model import Port
+from pytest_fabric.lab.perftest import text
+from pytest_fabric.lab.perftest.programs import Program
+from pytest_fabric.lab.process import Result
+from pytest_fabric.lab.traffic import Flow
+
+#: A queue pair that cannot deliver gives up after seven retries.
+RETRY_S = 2.0
+
+#: The best window of a run is a little above its average.
+PEAK = 1.002
+
+KILL = 9
+
+
+def meet(client: Program, server: Program) -> None:
+    """Let a client and a server begin; they hang when they were not asked for the same."""
+    if client.options.shape() != server.options.shape():
+        return
+    chance = client.fabric.chance(f"{client.options.program} {client.port.id}..{server.port.id}")
+    session = Session(client, server, chance)
+    if not session.is_refused():
+        session.begin()
+
+
+class Session:
+    """One run of a client against a server."""
+
+    def __init__(self, client: Program, server: Program, chance: Random) -> None:
+        self.client = client
+        self.server = server
+        self.chance = chance
+        self.options = client.options
+        self.flows: list[Flow] = []
+        self.latencies: physics.Latencies | None = None
+        self.average_bps = 0.0
+        self.pairs = {side: self._addresses() for side in (client, server)}
+
+    def is_refused(self) -> bool:
+        """End both when their GIDs do not fit; return whether they did."""
+        one, other = self.client, self.server
+        mapped = [_is_mapped(side) for side in (one, other)]
+        unreachable = one.port.layer != other.port.layer or any(
+            side.gid is not None and int(side.gid.address) == 0 for side in (one, other)
+        )
+        if mapped[0] != mapped[1]:
+            for side in (one, other):
+                side.fail(text.GID_TYPES, self._header(side))
+            return True
+        if unreachable:
+            for side in (one, other):
+                side.fail(text.no_rtr(self.pairs[side][0].qpn), self._header(side))
+            return True
+        if one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind:
+            kind = "lat" if self.options.is_latency else "bw"
+            stdout = self._facts(one)
+            one.later(RETRY_S, lambda: one.fail(text.RETRIES_EXCEEDED.format(kind), stdout))
+            self._watch()
+            return True
+        return False
+
+    def begin(self) -> None:
+        """Let the traffic flow, and end both programs when it is done."""
+        seconds = self._plan()
+        for flow in self.flows:
+            self.client.fabric.traffic.start(flow)
+        self._watch()
+        if self.server.port.server_dies:
+            self.server.later(seconds / 2, self._server_dies)
+        else:
+            self.client.later(seconds, self._finish)
+
+    def _watch(self) -> None:
+        self.client.gone = lambda: self._abandon(self.server)
+        self.server.gone = lambda: self._abandon(self.client)
+
+    def _plan(self) -> float:
+        """Fill in the flows and, for latency, the figures; return the simulated seconds."""
+        options, client, server = self.options, self.client.port, self.server.port
+        sender, receiver = (server, client) if options.verb == "read" else (client, server)
+        if not options.is_latency:
+            bps = physics.goodput_bps(options.size, options.qps, sender, receiver, self.chance)
+            messages = options.iterations * options.qps
+            seconds = float(options.duration or messages * options.size * 8 / bps)
+            self.flows = [self._flow(sender, receiver, bps, seconds)]
+            return seconds
+        count = options.iterations
+        self.latencies = self._measure()
+        trip = self._trip_s(self.latencies)
+        seconds = float(options.duration) if options.duration else count * trip
+        bps = options.size * 8 / trip
+        self.flows = [self._flow(sender, receiver, bps, seconds)]
+        if options.verb != "read":
+            self.flows.append(self._flow(receiver, sender, bps, seconds))
+        return seconds
+
+    def _flow(self, sender: Port, receiver: Port, bps: float, seconds: float) -> Flow:
+        sides = {side.port.id: side for side in (self.client, self.server)}
+        return Flow(
+            sender=sender,
+            receiver=receiver,
+            verb=self.options.verb,
+            size=self.options.size,
+            bps=bps,
+            seconds=seconds,
+            real_s=self.client.fabric.clock.real(seconds),
+            priority=_priority(sides[sender.id]),
+            answers=_priority(sides[receiver.id]),
+            bulk=not self.options.is_latency,
+        )
+
+    def _measure(self) -> physics.Latencies:
+        options = self.options
+        return physics.latencies(
+            options.verb,
+            options.size,
+            options.iterations,
+            self.client.port,
+            self.server.port,
+            self.chance,
+        )
+
+    def _trip_s(self, latencies: physics.Latencies) -> float:
+        return latencies.mean * (1 if self.options.verb == "read" else 2)
+
+    def _finish(self) -> None:
+        self._stop(complete=True)
+        for side in (self.client, self.server):
+            side.gone = None
+            side.end(Result(0, self._printed(side)))
+
+    def _server_dies(self) -> None:
+        """Kill the server; the client notices that its connection is gone."""
+        self._stop(complete=False)
+        self.client.gone = self.server.gone = None
+        stdout = self._facts(self.client)
+        if not self.options.is_latency:
+            stdout += text.bandwidth_table(self.options, self.client.version, 0, 0.0, 0.0)
+        self.server.kill(KILL)
+        self.client.fail(text.PEER_GONE, stdout)
+
+    def _abandon(self, survivor: Program) -> None:
+        """One end has gone: the other fails, or polls its memory for ever."""
+        self._stop(complete=False)
+        self.client.gone = self.server.gone = None
+        if self.options.is_latency and self.options.verb != "read":
+            survivor.forget()
+        else:
+            survivor.fail(text.PEER_GONE, self._facts(survivor))
+
+    def _stop(self, complete: bool) -> None:
+        for flow in self.flows:
+            self.client.fabric.traffic.stop(flow, complete)
+        if complete:
+            self.average_bps = self.flows[0].average_bps()
+        self.flows = []
+
+    def _printed(self, side: Program) -> str:
+        start = text.banner(side.options, side.version) + self._facts(side)
+        if not self.options.is_latency:
+            return start + self._bandwidth(side)
+        is_server = side is self.server
+        if is_server and self.options.verb == "read":
+            return start
+        values = self._measure() if is_server or self.latencies is None else self.latencies
+        if self.options.duration is None:
+            return start + text.latency_table(self.options, values)
+        trip = self._trip_s(values)
+        trips = int(_window_s(self.options.duration) / trip)
+        return start + text.latency_duration_table(self.options, trips, values.mean, trip)
+
+    def _bandwidth(self, side: Program) -> str:
+        options = side.options
+        messages = options.iterations * options.qps
+        if options.duration is not None:
+            messages = int(self.average_bps / 8 / options.size * _window_s(options.duration))
+        peak = self.average_bps * PEAK if text.has_peak(options) else 0.0
+        return text.bandwidth_table(options, side.version, messages, peak, self.average_bps)
+
+    def _header(self, side: Program) -> str:
+        mtu = min(self.client.port.mtu, self.server.port.mtu)
+        return text.header(side.options, side.port, side.version, mtu, side.gid)
+
+    def _facts(self, side: Program) -> str:
+        """Return the header and the addresses of both ends, as one side prints them."""
+        peer = self.server if side is self.client else self.client
+        ends = (("local", side), ("remote", peer))
+        return (
+            self._header(side)
+            + "".join(
+                text.addresses(name, side.options, end.port, end.gid, self.pairs[end])
+                for name, end in ends
+            )
+            + text.LINE
+        )
+
+    def _addresses(self) -> list[text.Address]:
+        first, key = self.chance.randrange(0x40, 0xF000), self.chance.randrange(0x1000, 0x200000)
+        memory = 0x7F0000000000 + self.chance.randrange(2**24) * 0x1000
+        return [
+            text.Address(
+                first + pair, self.chance.randrange(2**24), key, memory + pair * self.options.size
+            )
+            for pair in range(self.options.qps)
+        ]
+
+
+def _is_mapped(side: Program) -> bool:
+    """Return whether a side's GID is an IPv4 address; that is all perftest compares."""
+    return side.gid is not None and int(side.gid.address) >> 32 == 0xFFFF
+
+
+def _priority(side: Program) -> int:
+    """Return the priority that a side's frames travel on."""
+    if side.port.best_effort or not side.port.is_ethernet:
+        return 0
+    dscp = side.options.traffic_class >> 2
+    return side.port.priorities.get(dscp, dscp >> 3)
+
+
+def _window_s(duration: int) -> float:
+    """Return the seconds that perftest counts in: a quarter is left out at each end."""
+    return duration - 2 * (duration // 4)

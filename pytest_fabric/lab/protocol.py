@@ -1,0 +1,188 @@
+"""The node runner's protocol, spoken natively: requests are lines, answers are framed results.
+
+A request is `run ID DEADLINE CAP LEASE PORT CORE WORDS...`, `collect ID DEADLINE CAP section NAME
+WORDS... ; ...` or `cancel ID`. An answer is a line `TOKEN hello|start|ready|end ...`; `end` carries
+why, the exit status, and as many bytes of both streams as it says.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_fabric.lab import machine, shell
+from pytest_fabric.lab.commands import start
+from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.fabric import Fabric
+from pytest_fabric.lab.leases import Holder
+from pytest_fabric.lab.model import Node
+from pytest_fabric.lab.process import Process, Result, ended
+from pytest_fabric.lab.sections import Sections
+
+#: The word that tells a node runner from any other command; three more words follow it.
+PROGRAM = "pytest-fabric-runner"
+
+_RUN = re.compile(
+    r"(?P<ident>\d+) (?P<deadline>\d+) (?P<cap>\d+) (?P<lease>\S+) (?P<port>\d+|-) "
+    r"(?P<core>\d+|-) (?P<words>\S.*)"
+)
+_COLLECT = re.compile(r"(\d+) (\d+) (\d+) (\S.*)")
+
+#: Exit status of a job that its deadline ended, as `timeout` gives it.
+TIMED_OUT = 124
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What the controller started the runner with."""
+
+    token: str
+    path: str
+    holder: str
+
+
+def greeting(command: str) -> Greeting | None:
+    """Return the runner's parameters when a command starts a runner, else None."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if len(words) < 4 or words[-4] != PROGRAM:
+        return None
+    return Greeting(*words[-3:])
+
+
+@dataclass
+class Job:
+    """One job of a runner, and why it ends: by itself, unless something else comes first."""
+
+    process: Process
+    why: str = "exit"
+
+
+class Runner:
+    """One node runner; `send` takes whole frames and does not block."""
+
+    def __init__(
+        self, fabric: Fabric, node: Node, given: Greeting, send: Callable[[bytes], None]
+    ) -> None:
+        self._fabric = fabric
+        self._node = node
+        self._given = given
+        self._send = send
+        self._rest = b""
+        self._jobs: dict[str, Job] = {}
+        self._pid = fabric.pid()
+        self._frame(f"hello {self._pid}")
+
+    def feed(self, data: bytes) -> None:
+        """Take what came in; whole lines are carried out, in order."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            with self._fabric.lock:
+                self._request(line.decode("utf-8", "replace"))
+
+    def close(self) -> None:
+        """End every job: the controller has gone."""
+        with self._fabric.lock:
+            for job in list(self._jobs.values()):
+                job.process.kill()
+
+    def _request(self, line: str) -> None:
+        kind, _, rest = line.partition(" ")
+        run, collect = _RUN.fullmatch(rest), _COLLECT.fullmatch(rest)
+        if kind == "cancel":
+            self._stop(rest.strip(), "cancelled")
+        elif kind == "run" and run is not None:
+            self._run(**run.groupdict())
+        elif kind == "collect" and collect is not None:
+            ident, deadline, cap, words = collect.groups()
+            self._launch(ident, deadline, cap, self._sections(words))
+        else:
+            message = f"pytest-fabric-runner: cannot understand {line[:80]!r}\n"
+            self._end(rest.partition(" ")[0] or "-", "exit", Result(2, stderr=message), str(2**16))
+
+    def _run(
+        self, ident: str, deadline: str, cap: str, lease: str, port: str, core: str, words: str
+    ) -> None:
+        node, fabric = self._node, self._fabric
+        if port != "-" and fabric.network.is_listening(node.name, int(port)):
+            self._end(ident, "port", Result(), cap)
+            return
+        holder = Holder(self._given.holder, words, fabric.pid())
+        if lease != "-":
+            present = fabric.leases.take(node.name, lease, holder)
+            if present is not None:
+                self._end(ident, "lease", Result(stderr=f"{lease} is {present}\n"), cap)
+                return
+        process = self._command(words, lease, core)
+        process.when_ended(lambda _: fabric.leases.free(node.name, lease, holder))
+        self._launch(ident, deadline, cap, process, holder.pid)
+        if port != "-" and process.result is None:
+            process.when_listening(lambda: self._frame(f"ready {ident}"))
+
+    def _command(self, words: str, lease: str, core: str) -> Process:
+        """Start a job's command, or what fails before it: its lease file, its core, its words."""
+        view = self._fabric.view(self._node)
+        if lease != "-" and not view.exists(lease):
+            message = f"pytest-fabric: cannot open {lease}, so no lease can be taken\n"
+            return ended(Result(126, stderr=message))
+        if core != "-" and not 0 <= int(core) < machine.CPUS:
+            message = "taskset: failed to set pid 0's affinity: Invalid argument\n"
+            return ended(Result(1, stderr=message))
+        try:
+            commands = shell.parse(words)
+        except shell.ShellError as error:
+            return ended(Result(2, stderr=f"sh: 1: {error}\n"))
+        if len(commands) != 1:
+            return ended(Result(2, stderr="sh: 1: expected one command\n"))
+        return start(Call(self._fabric, self._node, shell.expand(commands[0], view), view))
+
+    def _sections(self, text: str) -> Process:
+        try:
+            commands = shell.parse(text)
+        except shell.ShellError as error:
+            return ended(Result(2, stderr=f"sh: 1: {error}\n"))
+        return Sections(self._fabric, self._node, self._given.token, commands)
+
+    def _launch(
+        self, ident: str, deadline: str, cap: str, process: Process, pid: int | None = None
+    ) -> None:
+        job = Job(process)
+        self._jobs[ident] = job
+        self._frame(f"start {ident} {pid or self._fabric.pid()}")
+        timer = self._fabric.clock.after(int(deadline), lambda: self._late(ident))
+
+        def finish(result: Result) -> None:
+            timer.cancel()
+            self._jobs.pop(ident, None)
+            self._end(ident, job.why, result, cap)
+
+        process.when_ended(finish)
+
+    def _late(self, ident: str) -> None:
+        with self._fabric.lock:
+            self._stop(ident, "deadline")
+
+    def _stop(self, ident: str, why: str) -> None:
+        job = self._jobs.get(ident)
+        if job is not None:
+            job.why = why
+            job.process.kill()
+
+    def _end(self, ident: str, why: str, result: Result, cap: str) -> None:
+        """Send the result of a job; one whose lease or port is taken never had a status."""
+        out, err = (
+            stream.encode("utf-8", "surrogateescape") for stream in (result.stdout, result.stderr)
+        )
+        status = str(TIMED_OUT if why == "deadline" else result.status)
+        status = "-" if why in ("lease", "port") else status
+        most = int(cap)
+        cut = int(len(out) > most or len(err) > most)
+        out, err = out[:most], err[:most]
+        self._frame(f"end {ident} {why} {status} {len(out)} {len(err)} {cut}", out + err)
+
+    def _frame(self, header: str, payload: bytes = b"") -> None:
+        self._send(f"{self._given.token} {header}\n".encode() + payload)

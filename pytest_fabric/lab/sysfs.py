@@ -1,0 +1,223 @@
+"""The /sys, /proc, /dev and /etc of a lab node, from its model and its counters."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+from collections.abc import Callable
+
+from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
+from pytest_fabric.lab.model import Node, Port
+from pytest_fabric.lab.traffic import Tally
+
+#: InfiniBand name of a lane's rate in Gb/s, as the kernel prints it in `rate`.
+LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}
+
+#: Ethernet MTU that carries an RDMA MTU, as sites set it.
+NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
+
+STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
+
+#: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
+PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE = "20000", "20700", "60400"
+
+
+def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]) -> Directory:
+    """Return the file system of a node; counters and uptime are read when they are looked at."""
+    tree: dict[str, Entry] = {}
+    for place, port in enumerate(node.ports):
+        _put(tree, _slot_path(port.pci), _card(port, place, tally))
+        _bridges(tree, port)
+        _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
+        for member, netdev in enumerate(port.netdevs):
+            _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
+        _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
+        for irq, cpu in machine.irqs(place, port.numa).items():
+            _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
+    _put(tree, "/sys/class/net/lo", _loopback())
+    _put(tree, "/sys/class/net/eno1", _management())
+    _put(tree, "/sys/devices/system/cpu", _cpus)
+    _put(tree, "/proc/uptime", Live(lambda: _uptime(uptime())))
+    _put(tree, "/proc/self", _self())
+    _put(tree, "/etc/os-release", machine.OS_RELEASE)
+    _put(tree, "/etc/hostname", node.name)
+    return tree
+
+
+def _put(tree: dict[str, Entry], path: str, entry: Entry) -> None:
+    """Place an entry at a path, making and sharing the directories above it."""
+    above, name = posixpath.split(path)
+    directory = tree
+    for part in above.strip("/").split("/"):
+        inner = directory.setdefault(part, {})
+        assert isinstance(inner, dict)
+        directory = inner
+    if isinstance(entry, dict) and isinstance(known := directory.get(name), dict):
+        known.update(entry)
+    else:
+        directory[name] = entry
+
+
+def _slot_path(pci: str) -> str:
+    """Return the directory of a card: root port, and a switch's two ports where buses allow it."""
+    domain, bus, _ = pci.split(":")
+    number = int(bus, 16)
+    if number < 4:
+        return f"/sys/devices/pci{domain}:00/{domain}:00:01.{number}/{pci}"
+    host, up, down = (f"{domain}:{number - above:02x}" for above in (3, 2, 1))
+    return f"/sys/devices/pci{host}/{host}:01.0/{up}:00.0/{down}:00.0/{pci}"
+
+
+def _bridges(tree: dict[str, Entry], port: Port) -> None:
+    path = posixpath.dirname(_slot_path(port.pci))
+    slot = _link(port.pcie_tps, port.pcie_width, port.pcie_max_width)
+    above = _link(port.pcie_tps, port.pcie_max_width, port.pcie_max_width)
+    while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
+        uevent = _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)
+        _put(tree, path, {"uevent": uevent, **slot})
+        path, slot = posixpath.dirname(path), above
+
+
+def _link(transfers: float, width: int, most: int) -> dict[str, Entry]:
+    speed = f"{transfers / 1e9:.1f} GT/s PCIe"
+    return {
+        "current_link_speed": speed,
+        "current_link_width": str(width),
+        "max_link_speed": speed,
+        "max_link_width": str(most),
+    }
+
+
+def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
+    return f"DRIVER={driver}\nPCI_CLASS={kind}\nPCI_ID={ident}\nPCI_SLOT_NAME={address}"
+
+
+def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+    kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
+    ident = f"15B3:{int(port.adapter.hca_type.removeprefix('MT')):04X}"
+    netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs}
+    return {
+        "uevent": _uevent("mlx5_core", kind, ident, port.pci),
+        "numa_node": str(port.numa),
+        "local_cpulist": machine.local_cpus(port.numa),
+        "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
+        "infiniband": {port.device: Symlink(f"/sys/class/infiniband/{port.device}")},
+        "net": netdevs,
+        **_link(port.pcie_tps, port.pcie_width, port.pcie_max_width),
+    }
+
+
+def _rdma(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+    return {
+        "node_type": "1: CA",
+        "node_guid": gids.guid_text(port.guid),
+        "sys_image_guid": gids.guid_text(port.guid),
+        "fw_ver": port.adapter.firmware,
+        "hca_type": port.adapter.hca_type,
+        "board_id": port.adapter.psid,
+        "device": Symlink(_slot_path(port.pci)),
+        "ports": {"1": _port(port, tally)},
+    }
+
+
+def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+    state, physical = STATES[port.state]
+    return {
+        "state": state,
+        "phys_state": physical,
+        "rate": rate(port),
+        "link_layer": port.layer,
+        "lid": f"{port.lid:#x}",
+        "sm_lid": "0x0" if port.is_ethernet else "0x1",
+        "gids": _gids(port),
+        "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
+        "counters": lambda: _texts(growth.pma(port, tally(port))),
+        "hw_counters": lambda: _texts(growth.queue(port, tally(port))),
+    }
+
+
+def _texts(values: dict[str, int]) -> dict[str, Entry]:
+    return {name: str(value) for name, value in values.items()}
+
+
+def rate(port: Port) -> str:
+    """Return a port's `rate` file: `400 Gb/sec (4X NDR)`."""
+    speed = port.speed_bps / 1e9
+    lane = LANES.get(speed / port.width, "")
+    return f"{speed:g} Gb/sec ({f'{port.width}X {lane}'.strip()})"
+
+
+def _gids(port: Port) -> dict[str, Entry]:
+    table = {str(index): ":".join(["0000"] * 8) for index in range(gids.TABLE)}
+    return {**table, **{str(gid.index): gids.gid_text(gid.address) for gid in port.gids}}
+
+
+def _gid_types(port: Port) -> dict[str, Entry]:
+    """Return the kinds; reading that of an empty entry fails, as in the kernel."""
+    empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
+    return {**empty, **{str(gid.index): gid.kind for gid in port.gids}}
+
+
+def _gid_netdevs(port: Port) -> dict[str, Entry]:
+    empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
+    return {**empty, **{str(gid.index): gid.netdev for gid in port.gids if gid.netdev}}
+
+
+def _netdev(port: Port, member: int) -> dict[str, Entry]:
+    up = port.state == "ACTIVE"
+    speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
+    mtu = NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
+    return {
+        "speed": speed if up else Unreadable(errno.EINVAL),
+        "mtu": str(mtu),
+        "operstate": "up" if up else "down",
+        "address": gids.mac(port.guid, member),
+        "carrier_down_count": "2",
+        "ifindex": str(3 + port.guid % 1000 * 2 + member),
+    }
+
+
+def _loopback() -> dict[str, Entry]:
+    return {
+        "speed": Unreadable(errno.EINVAL),
+        "mtu": "65536",
+        "operstate": "unknown",
+        "address": "00:00:00:00:00:00",
+        "carrier_down_count": "0",
+        "ifindex": "1",
+    }
+
+
+def _management() -> dict[str, Entry]:
+    return {
+        "speed": "1000",
+        "mtu": "1500",
+        "operstate": "up",
+        "address": "3c:ec:ef:00:00:01",
+        "carrier_down_count": "1",
+        "ifindex": "2",
+    }
+
+
+def _cpus() -> dict[str, Entry]:
+    cpus: dict[str, Entry] = {
+        f"cpu{cpu}": {"topology": {"thread_siblings_list": machine.siblings(cpu)}}
+        for cpu in range(machine.CPUS)
+    }
+    return {"online": f"0-{machine.CPUS - 1}", **cpus}
+
+
+def _self() -> dict[str, Entry]:
+    return {
+        "limits": (
+            f"{'Limit':<26}{'Soft Limit':<21}{'Hard Limit':<21}Units\n"
+            f"{'Max open files':<26}{'1048576':<21}{'1048576':<21}files\n"
+            f"{'Max locked memory':<26}{'unlimited':<21}{'unlimited':<21}bytes"
+        ),
+        "status": f"Name:\tgrep\nCpus_allowed_list:\t0-{machine.CPUS - 1}\nMems_allowed_list:\t0-1",
+    }
+
+
+def _uptime(seconds: float) -> str:
+    return f"{seconds:.2f} {seconds * machine.CPUS * 0.99:.2f}"

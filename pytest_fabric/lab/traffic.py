@@ -1,0 +1,152 @@
+"""What flows right now, and how much has flowed: bytes and packets per port and priority."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from pytest_fabric.lab import physics
+from pytest_fabric.lab.model import Port
+from pytest_fabric.results import Port as PortId
+
+PRIORITIES = 8
+
+#: A paused port sees about one pause frame per this many payload bytes that it sends.
+BYTES_PER_PAUSE = 10 * 2**20
+
+#: An acknowledgement is a header and four bytes, a read request a header and sixteen.
+ACK_BYTES = 4
+READ_REQUEST_BYTES = 16
+
+
+@dataclass
+class Tally:
+    """What a port has moved since the lab started; lists are per priority."""
+
+    sent_bytes: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
+    sent_packets: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
+    received_bytes: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
+    received_packets: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
+    pauses: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
+    write_requests: int = 0
+    read_requests: int = 0
+
+
+@dataclass(eq=False)
+class Flow:
+    """Data from one port to another: `bps` payload bits for `seconds` when nothing shares them.
+
+    The sender's frames travel on `priority`, the receiver's answers on `answers`. `verb` is what
+    the requests are. A `bulk` flow shares its ports with others; small messages do not notice.
+    """
+
+    sender: Port
+    receiver: Port
+    verb: str
+    size: int
+    bps: float
+    seconds: float
+    real_s: float
+    priority: int
+    answers: int
+    bulk: bool
+    share: float = 1.0
+    progress: float = 0.0
+    payload: float = 0.0
+    messages: int = 0
+    begun: float = 0.0
+
+    def average_bps(self) -> float:
+        """Return the payload bits per second so far."""
+        return self.payload * 8 / (self.seconds * self.progress) if self.progress else 0.0
+
+
+class Traffic:
+    """All flows of the fabric; not locked: the fabric's lock is held around every call."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._flows: dict[PortId, list[Flow]] = {}
+        self._tallies: dict[PortId, Tally] = {}
+
+    def tally(self, port: Port) -> Tally:
+        """Return what a port has moved, up to now."""
+        self._settle(port)
+        return self._tallies.setdefault(port.id, Tally())
+
+    def start(self, flow: Flow) -> None:
+        """Let a flow begin, at the expense of those that share a port with it."""
+        self._settle(flow.sender, flow.receiver)
+        flow.begun = self._now()
+        for port in (flow.sender, flow.receiver):
+            self._flows.setdefault(port.id, []).append(flow)
+        self._divide(flow.sender, flow.receiver)
+
+    def stop(self, flow: Flow, complete: bool) -> None:
+        """End a flow: `complete` to its last byte, or where it has come to."""
+        self._settle(flow.sender, flow.receiver)
+        if complete:
+            self._advance(flow, 1.0)
+        for port in (flow.sender, flow.receiver):
+            self._flows[port.id].remove(flow)
+        self._divide(flow.sender, flow.receiver)
+
+    def _divide(self, *ports: Port) -> None:
+        """Give every bulk flow of the ports an equal share of the more crowded of its two ends."""
+        for flow in (flow for port in ports for flow in self._flows[port.id] if flow.bulk):
+            out = sum(other.sender.id == flow.sender.id for other in self._bulk(flow.sender))
+            into = sum(other.receiver.id == flow.receiver.id for other in self._bulk(flow.receiver))
+            flow.share = 1 / max(out, into)
+
+    def _bulk(self, port: Port) -> Iterator[Flow]:
+        return (flow for flow in self._flows[port.id] if flow.bulk)
+
+    def _settle(self, *ports: Port) -> None:
+        now = self._now()
+        for port in ports:
+            for flow in self._flows.get(port.id, ()):
+                self._advance(flow, min(1.0, (now - flow.begun) / flow.real_s))
+
+    def _advance(self, flow: Flow, progress: float) -> None:
+        if progress <= flow.progress:
+            return
+        flow.payload += (progress - flow.progress) * flow.seconds * flow.bps * flow.share / 8
+        flow.progress = progress
+        messages = round(flow.payload / flow.size)
+        self._count(flow, messages - flow.messages)
+        flow.messages = messages
+
+    def _count(self, flow: Flow, messages: int) -> None:
+        sender = self._tallies.setdefault(flow.sender.id, Tally())
+        receiver = self._tallies.setdefault(flow.receiver.id, Tally())
+        layer = flow.sender.layer
+        mtu = min(flow.sender.mtu, flow.receiver.mtu)
+        packets = messages * physics.packets(flow.size, mtu)
+        data = messages * physics.wire_bytes(flow.size, mtu, layer)
+        _move(sender, receiver, flow.priority, data - packets * _uncounted(layer), packets)
+        answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
+        header = physics.OVERHEAD_BYTES[layer] - _uncounted(layer)
+        _move(receiver, sender, flow.answers, messages * (header + answer), messages)
+        if flow.verb == "write":
+            receiver.write_requests += messages
+        if flow.verb == "read":
+            sender.read_requests += messages
+        self._pause(flow.sender, sender, messages * flow.size)
+        self._pause(flow.receiver, receiver, messages * answer)
+
+    def _pause(self, port: Port, tally: Tally, payload: int) -> None:
+        if port.paused and payload > 0:
+            for priority in port.lossless or (0,):
+                tally.pauses[priority] += 1 + payload // BYTES_PER_PAUSE
+
+
+def _uncounted(layer: str) -> int:
+    return physics.UNCOUNTED_BYTES[layer]
+
+
+def _move(sender: Tally, receiver: Tally, priority: int, octets: int, packets: int) -> None:
+    sender.sent_bytes[priority] += octets
+    sender.sent_packets[priority] += packets
+    receiver.received_bytes[priority] += octets
+    receiver.received_packets[priority] += packets

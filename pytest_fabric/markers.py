@@ -1,0 +1,43 @@
+"""The `measure` marker: what a test asserts about."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric.declare import Declaration
+
+#: Lines for `pytest --markers`.
+LINES = (
+    "measure(declaration): measure this on every pair, port or node of the inventory, and hand the "
+    "result to the test, as in @measure(ib_write_lat(size=4))",
+)
+
+
+def measure(declaration: Declaration) -> pytest.MarkDecorator:
+    """Return the marker that declares a measurement. Raises TypeError for anything else."""
+    if not isinstance(declaration, Declaration):
+        raise TypeError(
+            f"measure({declaration!r}): expected a measurement such as ib_write_lat(size=4)"
+        )
+    return pytest.mark.measure(declaration)
+
+
+def declared(definition: pytest.Item) -> Declaration | None:
+    """Return what a test function declares; its own marker wins over its class's.
+
+    Raises UsageError when one function carries two, which could not be told apart in a report.
+    """
+    own = [mark for mark in definition.own_markers if mark.name == "measure"]
+    if len(own) > 1:
+        raise pytest.UsageError(
+            f"{definition.nodeid}: expected one measure marker on a function, found {len(own)}: "
+            "write one test for each"
+        )
+    mark = definition.get_closest_marker("measure")
+    if mark is None:
+        return None
+    if len(mark.args) != 1 or not isinstance(mark.args[0], Declaration):
+        raise pytest.UsageError(
+            f"{definition.nodeid}: expected @measure(ib_write_lat(size=4)) or the like"
+        )
+    return mark.args[0]

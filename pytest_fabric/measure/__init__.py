@@ -1,0 +1,1 @@
+"""Facts of nodes, and measurements between ports: the only layer that runs things together."""

@@ -1,0 +1,212 @@
+"""One measurement on a pair, from facts to record: whatever happens, the record says it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pytest_fabric.counters import growth, refresh_s, require
+from pytest_fabric.errors import (
+    CounterError,
+    FabricError,
+    MeasurementError,
+    NotRecognisedError,
+    ToolError,
+    TransportError,
+)
+from pytest_fabric.measure import run, window
+from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.settings import Settings
+from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.results import (
+    Bandwidth,
+    Failure,
+    Growth,
+    Latency,
+    Measurement,
+    Pair,
+    Port,
+    Snapshot,
+    Traffic,
+)
+from pytest_fabric.tools import perftest
+
+#: The tool's own bandwidth may exceed the line by the jitter of its clock, and no more.
+ABOVE_LINE = 1.02
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a run produced."""
+
+    row: Latency | Bandwidth | None = None
+    mtu: int | None = None
+    window: window.Window | None = None
+    traffic: Traffic | None = None
+    doubts: tuple[str, ...] = ()
+
+
+def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]) -> Measurement:
+    """Return one measurement; what goes wrong is in its `error`, with the evidence so far."""
+    started, clock = time.time(), time.monotonic()
+    trail = run.Trail()
+    values, versions = Values(), dict[str, str]()
+    error: Failure | None = None
+    try:
+        context = _context(fabric, pair, settings, trail)
+        versions.update(_versions(context))
+        values = _values(fabric, context, ports)
+    except FabricError as problem:
+        error = _explained(pair, problem)
+    seen = values.window or window.Window((), {}, 0.0)
+    return Measurement(
+        key=settings.key,
+        tool=settings.tool,
+        target=str(pair),
+        commands=trail.commands,
+        versions=versions,
+        attempts=tuple(trail.attempts),
+        settings=vars(settings),
+        latency=values.row if isinstance(values.row, Latency) else None,
+        bandwidth=values.row if isinstance(values.row, Bandwidth) else None,
+        mtu=values.mtu,
+        growth=seen.growth,
+        counter_errors=seen.problems,
+        traffic=values.traffic,
+        doubts=values.doubts,
+        beside=(),
+        raw=trail.raw,
+        error=error,
+        started=started,
+        duration=time.monotonic() - clock,
+    )
+
+
+def _explained(pair: Pair, problem: FabricError) -> Failure:
+    if isinstance(problem, TransportError):
+        return Failure(f"node_{problem.kind}", str(problem))
+    if isinstance(problem, MeasurementError):
+        return Failure(problem.kind, str(problem))
+    kind = problem.kind if isinstance(problem, ToolError) else "not_recognised"
+    return Failure(kind, f"{pair}: {problem}")
+
+
+def _versions(context: run.Context) -> dict[str, str]:
+    sides = {"client": context.client, "server": context.server}
+    return {name: side.end.node.perftest or "unknown" for name, side in sides.items()}
+
+
+def _context(fabric: Fabric, pair: Pair, settings: Settings, trail: run.Trail) -> run.Context:
+    prefix = fabric.cluster.tools.prefix
+    return run.Context(
+        pair=pair,
+        settings=settings,
+        client=_side(fabric, pair.client, settings),
+        server=_side(fabric, pair.server, settings),
+        prefix=prefix,
+        trail=trail,
+    )
+
+
+def _side(fabric: Fabric, port: Port, settings: Settings) -> run.Side:
+    end = fabric.end(port)
+    if settings.tool not in end.node.tools and not fabric.cluster.tools.prefix:
+        raise MeasurementError(
+            port.node,
+            "tool_missing",
+            f"expected {settings.tool} on the node, found none: install package perftest, or set "
+            "tools.path",
+        )
+    node = fabric.cluster.nodes[port.node]
+    turn = list(node.rails).index(port.rail)
+    return run.side(fabric.session(port.node), end, node.oob, node.address, turn)
+
+
+def _values(fabric: Fabric, context: run.Context, ports: Iterator[int]) -> Values:
+    before = _snapshots(context)
+    text = run.traffic(context, ports, time.sleep)
+    drivers = [side.end.rdma.driver for side in (context.client, context.server)]
+    time.sleep(max(refresh_s(driver) for driver in drivers))
+    seen = _window(before, _snapshots(context))
+    parsed = perftest.parse(text)
+    row = _row(context, parsed)
+    line = _line_bps(fabric, context.pair)
+    _require_plausible(context, row, line)
+    sides = {str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)}
+    rest = (context.settings, context.pair, row, parsed.mtu, seen)
+    return Values(
+        row=row,
+        mtu=parsed.mtu,
+        window=seen,
+        traffic=window.traffic(*rest),
+        doubts=window.doubts(*rest, sides, line),
+    )
+
+
+def _snapshots(context: run.Context) -> list[tuple[Snapshot, float]]:
+    sides = (context.client, context.server)
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(_snapshot, sides))
+
+
+def _snapshot(side: run.Side) -> tuple[Snapshot, float]:
+    end = side.end
+    return window.read(side.session, end.port, end.rdma, end.rail.profile.sudo)
+
+
+def _window(
+    before: list[tuple[Snapshot, float]], after: list[tuple[Snapshot, float]]
+) -> window.Window:
+    grown: list[Growth] = []
+    problems: dict[str, str] = {}
+    for (first, _), (last, _) in zip(before, after, strict=True):
+        deltas, wrong = growth(first, last)
+        grown.extend(deltas)
+        problems.update(wrong)
+        problems.update(_unknown(last))
+    seconds = max(late - early for (_, early), (_, late) in zip(before, after, strict=True))
+    return window.Window(tuple(grown), problems, seconds)
+
+
+def _unknown(shot: Snapshot) -> dict[str, str]:
+    """Return the meanings that no counter of a port can tell: they are errors, not zero growth."""
+    missing = {}
+    for meaning in MEANINGS:
+        try:
+            require(shot, meaning)
+        except CounterError as error:
+            missing[meaning] = str(error)
+    return missing
+
+
+def _row(context: run.Context, parsed: perftest.Run) -> Latency | Bandwidth:
+    """Return the one row that was asked for. Raises NotRecognisedError for anything else."""
+    rows: tuple[Latency | Bandwidth, ...] = (*parsed.latency, *parsed.bandwidth)
+    asked = context.settings
+    if len(rows) != 1 or rows[0].bytes != asked.size:
+        sizes = ", ".join(f"{row.bytes} B" for row in rows) or "none"
+        raise NotRecognisedError(f"expected one row of {asked.size} B, found {sizes}")
+    row = rows[0]
+    if asked.iterations is not None and row.iterations != asked.iterations:
+        raise NotRecognisedError(f"expected {asked.iterations} iterations, found {row.iterations}")
+    return row
+
+
+def _line_bps(fabric: Fabric, pair: Pair) -> float | None:
+    """Return the slower declared speed of both ends, or None where a profile declares none."""
+    links = [fabric.cluster.rail(port).profile.link for port in (pair.client, pair.server)]
+    speeds = [link.speed.number for link in links if link.speed is not None]
+    return min(speeds) if len(speeds) == len(links) else None
+
+
+def _require_plausible(
+    context: run.Context, row: Latency | Bandwidth, line_bps: float | None
+) -> None:
+    if isinstance(row, Bandwidth) and line_bps and row.average_bps > ABOVE_LINE * line_bps:
+        raise context.error(
+            "implausible",
+            f"{row.average_bps / 1e9:.1f} Gb/s is more than the declared line of "
+            f"{line_bps / 1e9:g} Gb/s: check link.speed of the profile",
+        )

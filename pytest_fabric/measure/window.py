@@ -1,0 +1,202 @@
+"""The window of a measurement: counters of both ends before and after, and what they prove."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_fabric.counters import snapshot
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.measure.settings import Settings
+from pytest_fabric.metrics import LATENCY_TOOLS
+from pytest_fabric.results import (
+    Bandwidth,
+    Growth,
+    Latency,
+    Pair,
+    Port,
+    RdmaPort,
+    Snapshot,
+    Traffic,
+)
+from pytest_fabric.tools import ethtool_statistics
+from pytest_fabric.transport import Collect, Glob, Session
+from pytest_fabric.units import render
+
+#: Headers of a RoCE v2 packet over IPv4 with Ethernet framing, per packet; InfiniBand needs less.
+HEADER_BYTES = 78
+
+#: More growth than this beside our own traffic is somebody else's: 2 % of line during bandwidth,
+#: 0.1 % during latency, where a little queueing already shows.
+FOREIGN_SHARE = {"bandwidth": 0.02, "latency": 0.001}
+
+#: perftest sends for a moment before and after what it counts (set-up, warm-up, the margin of -D).
+UNCOUNTED_S = 2.0
+
+#: The payload is on the declared priority as a whole; the rest allows for counters that lag.
+CLASS_SHARE = 0.9
+
+#: Drivers that count every packet they send again: their growth has no upper bound.
+COUNTS_RESENDS = frozenset({"rdma_rxe", "siw"})
+
+
+@dataclass(frozen=True)
+class Window:
+    """Growth at both ends, the problems met by meaning, and how long the window was, in seconds."""
+
+    growth: tuple[Growth, ...]
+    problems: dict[str, str]
+    duration_s: float
+
+
+def job(port: RdmaPort, sudo: Sequence[str] = ()) -> Collect:
+    """Return the one job that reads every counter of a port; `sudo` names tools that need it."""
+    base = f"/sys/class/infiniband/{port.device}/ports/{port.number}"
+    sections: dict[str, tuple[str, ...]] = {
+        "uptime": ("cat", "/proc/uptime"),
+        "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
+    }
+    for place, netdev in enumerate(port.netdevs):
+        asroot = ("sudo", "-n") if "ethtool" in sudo else ()
+        sections[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
+    return Collect(sections, deadline_s=20.0)
+
+
+def read(
+    session: Session, name: Port, port: RdmaPort, sudo: Sequence[str] = ()
+) -> tuple[Snapshot, float]:
+    """Return the counters of a port and the node's uptime in seconds. Raises MeasurementError."""
+    outcomes = session.collect(job(port, sudo))
+    late = [section for section, outcome in outcomes.items() if outcome.end != "exit"]
+    if late:
+        raise MeasurementError(str(name), "counters", f"expected counters, {late[0]} did not end")
+    ethtool = "\n".join(
+        outcome.stdout for section, outcome in outcomes.items() if section.startswith("ethtool")
+    )
+    shot = snapshot(str(name), port.driver, outcomes["sysfs"].stdout, ethtool)
+    if not shot.values:
+        raise MeasurementError(
+            str(name), "counters", f"expected counters of {port.device}, found none readable"
+        )
+    return shot, _uptime(name, outcomes["uptime"].stdout)
+
+
+def _uptime(name: Port, text: str) -> float:
+    try:
+        return float(text.split()[0])
+    except (IndexError, ValueError):
+        message = f"expected seconds in /proc/uptime, found {text[:40]!r}"
+        raise MeasurementError(str(name), "counters", message) from None
+
+
+def sender(settings: Settings, pair: Pair) -> Port:
+    """Return the end whose NIC sends the payload: a read is answered by the server."""
+    return pair.server if settings.tool.startswith("ib_read") else pair.client
+
+
+def receiver(settings: Settings, pair: Pair) -> Port:
+    """Return the end that takes the payload in."""
+    return pair.client if settings.tool.startswith("ib_read") else pair.server
+
+
+def traffic(
+    settings: Settings, pair: Pair, row: Latency | Bandwidth, mtu: int | None, window: Window
+) -> Traffic:
+    """Return what the byte counters of both ends say about a run.
+
+    Drivers without byte counters (Soft-RoCE) count packets: each is taken as a full one, so that
+    only too few of them show.
+    """
+    source, sink = sender(settings, pair), receiver(settings, pair)
+    sent = _bytes(window.growth, source, "tx", mtu)
+    received = _bytes(window.growth, sink, "rx", mtu)
+    expected = row.bytes * row.iterations
+    shares = {
+        str(port): min(1.0, moved / expected)
+        for port, direction in ((source, "tx"), (sink, "rx"))
+        if (moved := _on_priority(window.growth, port, direction, settings.priority)) is not None
+    }
+    worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
+    return Traffic(
+        expected_bytes=expected,
+        sent_bytes=sent,
+        received_bytes=received,
+        class_share=shares[worst] if worst else None,
+        class_port=worst,
+    )
+
+
+def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None) -> int | None:
+    """Return the most that a counter of the port says: names overlap, so they are not added up."""
+    mine = [g for g in growth if g.port == str(port) and g.direction == direction]
+    whole = [g.delta for g in mine if g.meaning == "bytes" and g.priority is None]
+    if whole:
+        return max(whole)
+    packets = [g.delta for g in mine if g.meaning == "packets" and g.priority is None]
+    return max(packets) * (mtu or 256) if packets else None
+
+
+def _on_priority(
+    growth: Iterable[Growth], port: Port, direction: str, priority: int | None
+) -> int | None:
+    """Return the bytes that a port moved on a priority; None without such a counter."""
+    for entry in growth:
+        mine = entry.port == str(port) and entry.direction == direction
+        if mine and entry.meaning == "bytes" and entry.priority == priority is not None:
+            return entry.delta
+    return None
+
+
+def doubts(
+    settings: Settings,
+    pair: Pair,
+    row: Latency | Bandwidth,
+    mtu: int | None,
+    window: Window,
+    drivers: dict[str, str],
+    line_bps: float | None,
+) -> tuple[str, ...]:
+    """Return why the values of a run must not be judged, if anything speaks against them.
+
+    The port's own counters must have moved by what was sent; more is foreign traffic, less means
+    that the traffic went elsewhere. `line_bps` is the declared speed; None skips the upper bound.
+    """
+    seen = traffic(settings, pair, row, mtu, window)
+    found = []
+    for port, moved, way in (
+        (sender(settings, pair), seen.sent_bytes, "sent"),
+        (receiver(settings, pair), seen.received_bytes, "received"),
+    ):
+        if moved is None:
+            found.append(f"{port} has no counter of bytes or packets that proves its traffic")
+        elif moved < seen.expected_bytes:
+            found.append(
+                f"{port} {way} {render(moved, 'B')} by its counters, expected at least "
+                f"{seen.expected_bytes:,} B: the traffic went elsewhere"
+            )
+        elif line_bps is not None and drivers[str(port)] not in COUNTS_RESENDS:
+            foreign = moved - _most(settings, row, mtu)
+            allowed = FOREIGN_SHARE[_kind(settings)] * line_bps / 8 * window.duration_s
+            if foreign > allowed:
+                found.append(f"{port} {way} {foreign:,.0f} B that are not ours: foreign traffic")
+    if seen.class_share is not None and seen.class_share < CLASS_SHARE:
+        found.append(
+            f"{seen.class_port} moved only {100 * seen.class_share:.0f}% of the payload on the "
+            f"declared priority {settings.priority}: the judged class was not tested"
+        )
+    return tuple(found)
+
+
+def _kind(settings: Settings) -> str:
+    return "latency" if settings.tool in LATENCY_TOOLS else "bandwidth"
+
+
+def _most(settings: Settings, row: Latency | Bandwidth, mtu: int | None) -> float:
+    """Return the most bytes that our own run can have moved in one direction, headers included."""
+    packets = max(1, math.ceil(row.bytes / (mtu or 256)))
+    wire = row.bytes + packets * HEADER_BYTES
+    if isinstance(row, Latency):
+        return 2.2 * (row.iterations + 1000) * wire  # messages, acknowledgements, warm-up
+    seconds = (settings.duration_s or 0) + UNCOUNTED_S
+    return 1.1 * max(row.iterations * wire, row.average_bps / 8 * seconds * wire / row.bytes)

@@ -1,0 +1,55 @@
+"""What can be limited: the name of each metric, and the base unit of its values.
+
+A metric of a tool is `TOOL.STATISTIC`, or `TOOL.BYTES.STATISTIC` for a message size other than
+the tool's usual one. A counter metric is `MEANING.growth`. A link metric names a declared fact.
+"""
+
+from __future__ import annotations
+
+import re
+
+LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
+BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
+
+LATENCY_STATISTICS = ("min", "median", "mean", "p99", "p999", "max")
+BANDWIDTH_STATISTICS = {"average": "b/s", "peak": "b/s", "message_rate": "/s"}
+
+#: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
+MEANINGS = (
+    "pause",
+    "discards",
+    "crc_errors",
+    "symbol_errors",
+    "out_of_sequence",
+    "retransmissions",
+    "link_downed",
+)
+
+#: Facts that a profile declares, by the metric that its check uses.
+LINK_METRICS = {
+    "link.layer": "word",
+    "link.speed": "b/s",
+    "link.width": "",
+    "link.mtu": "B",
+    "pcie.speed": "T/s",
+    "pcie.width": "",
+    "class.share": "",
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return every metric name, without those that carry a message size."""
+    latency = [f"{tool}.{name}" for tool in LATENCY_TOOLS for name in LATENCY_STATISTICS]
+    bandwidth = [f"{tool}.{name}" for tool in BANDWIDTH_TOOLS for name in BANDWIDTH_STATISTICS]
+    return (*latency, *bandwidth, *(f"{name}.growth" for name in MEANINGS), *LINK_METRICS)
+
+
+def unit_of(metric: str) -> str | None:
+    """Return the base unit of a metric (`s`, `b/s`, ...), or None for an unknown one."""
+    plain = re.sub(r"^(ib_\w+)\.[1-9]\d*\.", r"\1.", metric)
+    if plain not in names():
+        return None
+    if plain in LINK_METRICS:
+        return LINK_METRICS[plain]
+    statistic = plain.rpartition(".")[2]
+    return "s" if statistic in LATENCY_STATISTICS else BANDWIDTH_STATISTICS.get(statistic, "")

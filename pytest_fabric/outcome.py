@@ -1,0 +1,131 @@
+"""The outcome policy: what a report of pytest becomes, and the verdict of each check.
+
+Outside the limit is failed; what could not be measured or recognised is an error; what a profile
+says does not apply is skipped; and a test that judged nothing must not pass.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_fabric.errors import FabricError
+from pytest_fabric.judge.ledger import Check
+from pytest_fabric.markers import declared
+from pytest_fabric.report import evidence, text
+from pytest_fabric.results import Verdict
+from pytest_fabric.run import ledger_key, measurement_key, planned, target_of
+
+#: How a unit ends the name of a JUnit property.
+SUFFIXES = {"s": "_s", "b/s": "_bps", "T/s": "_tps", "B": "_bytes", "/s": "_per_s"}
+
+
+def apply(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Turn a report of one of our items into what it means."""
+    if report.passed:
+        report.sections = []  # captured output of passes would make reports too large to open
+    if report.when == "call" and report.passed and _judged_nothing(item):
+        report.outcome = "failed"
+        report.when = "setup"
+        report.longrepr = (
+            f"{target_of(item)}: expected the test to compare a value of its result with a limit, "
+            "found that it read none: it would pass whatever was measured"
+        )
+    elif report.when == "call" and report.failed:
+        check = _failed_check(item)
+        if check is not None and call.excinfo and call.excinfo.errisinstance(AssertionError):
+            report.longrepr = failure(item, check)
+
+
+def as_error(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Show an exception of ours as one line, and as an error wherever it was raised."""
+    if report.failed and call.excinfo is not None and call.excinfo.errisinstance(FabricError):
+        report.longrepr = str(call.excinfo.value)
+        if report.when == "call":
+            report.when = "setup"
+
+
+def _judged_nothing(item: pytest.Item) -> bool:
+    """Return whether a test that declares a measurement compared nothing.
+
+    Free-form tests may assert on what a shell printed: having read something is enough there.
+    """
+    ledger = item.stash.get(ledger_key, None)
+    if declared(item) is not None:
+        return ledger is None or not ledger.checks
+    return False
+
+
+def _failed_check(item: pytest.Item) -> Check | None:
+    ledger = item.stash.get(ledger_key, None)
+    check = ledger.verdict_check() if ledger is not None else None
+    return check if check is not None and not check.passed else None
+
+
+def failure(item: pytest.Item, check: Check) -> str:
+    """Return the text of a failure: subject, value, limit with its place, evidence."""
+    record = item.stash.get(measurement_key, None)
+    details = [("counters" if record else "pcie", "\n".join(check.detail))]
+    if record is not None:
+        details.extend(evidence.details(record))
+    source = check.source or _place(item)
+    return text.failure(
+        str(target_of(item)),
+        check.label,
+        check.shown,
+        check.limit,
+        f"{source}, profile {check.profile}" if check.profile else source,
+        details,
+    )
+
+
+def _place(item: pytest.Item) -> str:
+    path, line, _ = item.location
+    return f"{path}:{(line or 0) + 1}"
+
+
+def properties(item: pytest.Item) -> list[tuple[str, object]]:
+    """Return the values that a test compared, for JUnit."""
+    ledger = item.stash.get(ledger_key, None)
+    checks = ledger.checks if ledger is not None else []
+    named = {
+        f"fabric.{check.metric}{SUFFIXES.get(check.unit, '')}": check.value for check in checks
+    }
+    return list(named.items())
+
+
+def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
+    """Return the terminal state of a check from the reports of its phases."""
+    check = planned(item)
+    ledger = item.stash.get(ledger_key, None)
+    deciding = ledger.verdict_check() if ledger is not None else None
+    outcome, message = _state(reports)
+    duration = sum(report.duration for report in reports)
+    return Verdict(
+        nodeid=check.nodeid,
+        check=check.check,
+        target=check.target,
+        layer=check.layer,
+        outcome=outcome,
+        metric=deciding.metric if deciding else None,
+        value=deciding.value if deciding else None,
+        unit=deciding.unit if deciding else None,
+        limit=deciding.limit if deciding else None,
+        limit_source=(deciding.source or _place(item)) if deciding else None,
+        message=message,
+        started=time.time() - duration,
+        duration=duration,
+    )
+
+
+def _state(reports: list[pytest.TestReport]) -> tuple[str, str | None]:
+    for report in reports:
+        if report.failed:
+            return ("failed" if report.when == "call" else "error"), report.longreprtext
+        if report.skipped:
+            reason = (
+                report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+            )
+            return "skipped", str(reason).removeprefix("Skipped: ")
+    return "passed", None

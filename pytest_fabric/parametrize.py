@@ -1,0 +1,84 @@
+"""From declarations to test items: ids come from the inventory alone, in its order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_fabric import inventory
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.markers import declared
+
+#: The hidden fixture that every fixture of ours rests on: it tells our tests from others'.
+TARGET = "_fabric_target"
+
+#: What a free-form test is run over, by the fixture that it asks for.
+OVER = {"pair": "pair", "rdma_device": "port", "node": "node", "ssh": "node", "facts": "node"}
+
+inventory_key = pytest.StashKey[inventory.Inventory]()
+problem_key = pytest.StashKey[list[str]]()
+
+
+@dataclass(frozen=True)
+class NoTarget:
+    """Stands where an inventory gives nothing to test: an empty list must not pass."""
+
+    over: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"no-{self.over}"
+
+
+def generate(metafunc: pytest.Metafunc) -> None:
+    """Parametrise a test of ours over the targets of what it declares.
+
+    Wrong use is kept and told after collection: here it would be a traceback.
+    """
+    config = metafunc.config
+    try:
+        over = _over(metafunc)
+        chosen = loaded(config)
+    except pytest.UsageError as error:
+        config.stash.setdefault(problem_key, []).append(str(error))
+        return
+    except ConfigError as error:
+        config.stash.setdefault(problem_key, list(error.lines))
+        return
+    targets = chosen.targets(over) or (NoTarget(over, _why_none(chosen, over)),)
+    metafunc.parametrize(TARGET, targets, ids=[str(target) for target in targets], indirect=True)
+
+
+def loaded(config: pytest.Config) -> inventory.Inventory:
+    """Return the inventory, loaded once. Raises ConfigError."""
+    if inventory_key not in config.stash:
+        config.stash[inventory_key] = inventory.load(config)
+    return config.stash[inventory_key]
+
+
+def _over(metafunc: pytest.Metafunc) -> str:
+    declaration = declared(metafunc.definition)
+    wanted = {OVER[name] for name in metafunc.fixturenames if name in OVER}
+    if "rdma_device" in metafunc.fixturenames:
+        wanted.discard("node")
+    if declaration is not None:
+        wanted.add(declaration.over)
+    if len(wanted) > 1:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: expected one kind of target, found "
+            f"{' and '.join(sorted(wanted))}: that would be a cross product"
+        )
+    if not wanted:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: expected a measure marker or one of the fixtures "
+            f"{', '.join(sorted(OVER))} beside the ones it asks for"
+        )
+    return wanted.pop()
+
+
+def _why_none(chosen: inventory.Inventory, over: str) -> str:
+    if not chosen.ports:
+        return "no node is left: see excluded and --fabric-nodes"
+    strategy = chosen.cluster.pairs.strategy
+    return f"strategy {strategy} found no {over} among {len(chosen.ports)} ports on their rails"

@@ -1,0 +1,1 @@
+"""What a run leaves behind and shows: the run directory, JUnit, HTML and the terminal's text."""

@@ -1,0 +1,87 @@
+"""What a measurement itself says about a failure: its numbers, its window, and its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.report.places import nodes_of
+from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement
+from pytest_fabric.units import render
+
+#: So many counters and neighbours are named; the rest is counted.
+NAMED = 4
+
+#: Whoever sends pause frames is slow to receive; whoever only receives them is a victim.
+PAUSE = {
+    "tx": ("sent", "its receive side is slow"),
+    "rx": ("received", "its peer or the switch makes it wait"),
+}
+
+
+def details(measurement: Measurement) -> list[tuple[str, str]]:
+    """Return labels and texts for `text.failure`; a text is empty where nothing is known."""
+    return [
+        ("measured", "; ".join(filter(None, (_values(measurement), _attempts(measurement))))),
+        ("doubts", "\n".join(measurement.doubts)),
+        ("beside", "\n".join(_grown(measurement.growth))),
+        ("beside", _neighbours(measurement.beside)),
+        ("by hand", "\n".join(_by_hand(measurement))),
+    ]
+
+
+def _values(measurement: Measurement) -> str:
+    if measurement.latency is not None:
+        return _latency(measurement.latency)
+    return _bandwidth(measurement.bandwidth) if measurement.bandwidth is not None else ""
+
+
+def _latency(row: Latency) -> str:
+    named = {
+        "min": row.min_s,
+        "median": row.median_s,
+        "mean": row.mean_s,
+        "P99": row.p99_s,
+        "P99.9": row.p999_s,
+        "max": row.max_s,
+    }
+    shown = [f"{name} {render(time, 's')}" for name, time in named.items() if time is not None]
+    return f"{', '.join(shown)} in {row.iterations:,} iterations"
+
+
+def _bandwidth(row: Bandwidth) -> str:
+    peak = f", peak {render(row.peak_bps, 'b/s')}" if row.peak_bps is not None else ""
+    return f"average {render(row.average_bps, 'b/s')}{peak} in {row.iterations:,} iterations"
+
+
+def _attempts(measurement: Measurement) -> str:
+    tried = [f"port {attempt.control_port} {attempt.outcome}" for attempt in measurement.attempts]
+    return f"{len(tried)} attempts: {', '.join(tried)}" if len(tried) > 1 else ""
+
+
+def _grown(growth: Iterable[Growth]) -> list[str]:
+    telling = [entry for entry in growth if entry.delta and entry.meaning in MEANINGS]
+    telling.sort(key=lambda entry: (MEANINGS.index(entry.meaning), -entry.delta))
+    more = [f"and {len(telling) - NAMED} more counters grew"] if len(telling) > NAMED else []
+    return [*(_sentence(entry) for entry in telling[:NAMED]), *more]
+
+
+def _sentence(entry: Growth) -> str:
+    if entry.meaning != "pause" or entry.direction not in PAUSE:
+        return f"{entry} ({entry.meaning.replace('_', ' ')})"
+    verb, hint = PAUSE[entry.direction]
+    priority = f" on priority {entry.priority}" if entry.priority is not None else ""
+    return f"{entry.port} {verb} {entry.delta:,} pause frames{priority} ({entry.name}): {hint}"
+
+
+def _neighbours(beside: tuple[str, ...]) -> str:
+    more = f" and {len(beside) - NAMED} more" if len(beside) > NAMED else ""
+    return f"at the same time: {', '.join(beside[:NAMED])}{more}" if beside else ""
+
+
+def _by_hand(measurement: Measurement) -> list[str]:
+    ends = nodes_of(measurement.target)
+    nodes = {"client": ends[0], "server": ends[-1]}
+    # The server comes first: the client finds nobody otherwise.
+    order = sorted(measurement.commands, key=lambda end: end != "server")
+    return [f"{nodes.get(end, end)}$ {measurement.commands[end]}" for end in order]

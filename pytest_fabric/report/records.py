@@ -1,0 +1,125 @@
+"""Measurements and verdicts as lines of JSON, there and back; see `RunDirectory` for the files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.report.clean import clean_record
+from pytest_fabric.results import (
+    Attempt,
+    Bandwidth,
+    Failure,
+    Growth,
+    Latency,
+    Measurement,
+    Traffic,
+    Verdict,
+)
+
+Record = dict[str, Any]
+T = TypeVar("T")
+
+
+#: The keys of one line of `measurements.jsonl`, in order.
+MEASUREMENT_KEYS = (
+    "key",
+    "tool",
+    "target",
+    "commands",
+    "versions",
+    "attempts",
+    "settings",
+    "values",
+    "mtu",
+    "counters",
+    "counter_errors",
+    "traffic",
+    "doubts",
+    "beside",
+    "raw",
+    "error",
+    "started",
+    "duration",
+)
+
+
+def dumps(value: object, indent: int | None = None) -> str:
+    """Return records, mappings and sequences as JSON with all text cleaned.
+
+    JSON has no infinity (an unlimited memlock) and no NaN: they become the words `inf` and `nan`.
+    """
+    return json.dumps(clean_record(value), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:
+    """Return the record of a measurement; `raw` maps each stream to the file that holds it."""
+    row = measurement.latency or measurement.bandwidth
+    record = {field.name: getattr(measurement, field.name) for field in fields(measurement)}
+    del record["latency"], record["bandwidth"]
+    record["values"] = None if row is None else asdict(row)
+    record["counters"] = record.pop("growth")
+    record["raw"] = raw
+    return {key: record[key] for key in MEASUREMENT_KEYS}
+
+
+def to_measurement(record: Record) -> Measurement:
+    """Return the measurement of a record, with file names in `raw`; raises KeyError, TypeError."""
+    values = record["values"]
+    is_bandwidth = values is not None and "average_bps" in values
+    same = set(MEASUREMENT_KEYS) - {"attempts", "values", "counters", "traffic", "error"}
+    rest = {key: record[key] for key in same}
+    rest["doubts"], rest["beside"] = tuple(record["doubts"]), tuple(record["beside"])
+    return Measurement(
+        attempts=tuple(Attempt(**attempt) for attempt in record["attempts"]),
+        latency=None if values is None or is_bandwidth else Latency(**values),
+        bandwidth=Bandwidth(**values) if is_bandwidth else None,
+        growth=tuple(Growth(**growth) for growth in record["counters"]),
+        traffic=None if record["traffic"] is None else Traffic(**record["traffic"]),
+        error=None if record["error"] is None else Failure(**record["error"]),
+        **rest,
+    )
+
+
+def to_verdict(record: Record) -> Verdict:
+    """Return the verdict of a record; raises KeyError for a missing key."""
+    return Verdict(**{field.name: record[field.name] for field in fields(Verdict)})
+
+
+def read_measurements(path: Path) -> list[Measurement]:
+    """Return the measurements of a `measurements.jsonl`, without a torn last line.
+
+    `raw` holds file names relative to the file's folder. Raises NotRecognisedError, OSError.
+    """
+    return _read(path, to_measurement)
+
+
+def read_verdicts(path: Path) -> list[Verdict]:
+    """Return the verdicts of a `verdicts.jsonl`, without a torn last line.
+
+    Raises NotRecognisedError for any other line that is no verdict, OSError.
+    """
+    return _read(path, to_verdict)
+
+
+def _read(path: Path, convert: Callable[[Record], T]) -> list[T]:
+    *whole, last = path.read_bytes().split(b"\n")  # only a line that was cut short has no newline
+    found = [_convert(path, number, line, convert) for number, line in enumerate(whole, 1)]
+    if last:
+        with contextlib.suppress(NotRecognisedError):  # a killed run loses what was in flight
+            found.append(_convert(path, len(whole) + 1, last, convert))
+    return found
+
+
+def _convert(path: Path, number: int, line: bytes, convert: Callable[[Record], T]) -> T:
+    try:
+        return convert(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotRecognisedError(
+            f"{path}:{number}: expected a record of this product, got {line[:60]!r} ({error!r})"
+        ) from error

@@ -1,0 +1,140 @@
+"""The run directory: the record of a run, written as things happen by one process.
+
+plan.json            what was to be measured
+facts/NODE.json      what was read from each node
+measurements.jsonl   one line per measurement; raw/N.txt holds what its tools printed, verbatim
+verdicts.jsonl       one line per check and target
+audit.jsonl          every command that was sent to a node
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
+from io import FileIO
+from pathlib import Path
+from threading import Lock
+from urllib.parse import quote
+
+from pytest_fabric.report import atomic, records
+from pytest_fabric.report.clean import clean
+from pytest_fabric.results import Measurement, Verdict
+
+#: Most streams are empty: they share one file.
+EMPTY = "raw/empty.txt"
+
+
+class RunDirectory:
+    """Where one run writes; safe to use from many threads. Every method raises OSError."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._clock = clock
+        self._lock = Lock()
+        self._streams: dict[str, FileIO] = {}
+        self._numbers = itertools.count(1)
+
+    @classmethod
+    def create(cls, root: Path, now: datetime) -> RunDirectory:
+        """Make `root/<YYYYmmdd-HHMMSS>/`, unique, and let `root/latest` point to it."""
+        root.mkdir(parents=True, exist_ok=True)
+        path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
+        (path / "raw").mkdir()
+        atomic.write(path / EMPTY, "")
+        (path / "facts").mkdir()
+        _point(root / "latest", path.name)
+        return cls(path)
+
+    def measurement(self, measurement: Measurement) -> None:
+        """Store a measurement and, apart from it, its raw text."""
+        names = {stream: self._raw_name(text) for stream, text in measurement.raw.items()}
+        line = records.dumps(records.from_measurement(measurement, names))
+        for stream, text in measurement.raw.items():
+            # Evidence stays as the tool printed it; only what UTF-8 cannot hold is replaced.
+            if text:
+                self._create(names[stream], text.encode("utf-8", errors="replace"))
+        self._append("measurements.jsonl", line)
+
+    def verdict(self, verdict: Verdict) -> None:
+        """Store a verdict."""
+        self._append("verdicts.jsonl", records.dumps(verdict))
+
+    def audit(self, node: str, command: str) -> None:
+        """Store that `command` is about to be sent to `node`, with the time in UTC."""
+        moment = datetime.fromtimestamp(self._clock(), timezone.utc)
+        entry = {"time": moment.isoformat(timespec="milliseconds")}
+        self._append("audit.jsonl", records.dumps({**entry, "node": node, "command": command}))
+
+    def facts(self, node: str, facts: Mapping[str, object]) -> Path:
+        """Store what was read from a node, whole or not at all, and return the file."""
+        path = self.path / "facts" / f"{safe_name(node)}.json"
+        atomic.write(path, records.dumps(facts, indent=1) + "\n")
+        return path
+
+    def plan(self, plan: Sequence[object]) -> None:
+        """Store what is planned: records, mappings or texts, whole or not at all."""
+        atomic.write(self.path / "plan.json", records.dumps(plan, indent=1) + "\n")
+
+    def close(self) -> None:
+        """Close the files; a later write opens its file again."""
+        with self._lock:
+            while self._streams:
+                self._streams.popitem()[1].close()
+
+    def _append(self, name: str, line: str) -> None:
+        data = line.encode("utf-8") + b"\n"
+        with self._lock:
+            stream = self._streams.get(name)
+            if stream is None:
+                stream = self._streams[name] = FileIO(self.path / name, "ab")
+                os.fchmod(stream.fileno(), atomic.MODE)
+            end = os.fstat(stream.fileno()).st_size
+            try:
+                while data:
+                    data = data[stream.write(data) :]
+            except OSError:
+                os.ftruncate(stream.fileno(), end)  # a full disk leaves no half line behind
+                raise
+
+    def _raw_name(self, text: str) -> str:
+        with self._lock:
+            return f"raw/{next(self._numbers):06d}.txt" if text else EMPTY
+
+    def _create(self, name: str, content: bytes) -> None:
+        with (self.path / name).open("xb") as stream:
+            os.fchmod(stream.fileno(), atomic.MODE)
+            stream.write(content)
+
+
+def safe_name(node: str) -> str:
+    """Return a file name of letters, digits and `-._~%` for a node, different for each node."""
+    name = quote(clean(node), safe="")
+    if name.startswith("."):
+        name = f"%2E{name[1:]}"
+    if len(name) > 200:  # a file name has at most 255 bytes
+        return f"{name[:180]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    return name
+
+
+def _make(root: Path, name: str) -> Path:
+    path, number = root / name, 1
+    while True:
+        try:
+            path.mkdir()
+        except FileExistsError:  # another run started in the same second
+            number += 1
+            path = root / f"{name}-{number}"
+        else:
+            return path
+
+
+def _point(link: Path, target: str) -> None:
+    if link.is_symlink() or not link.exists():
+        # File systems refuse links in many ways, and no run fails for the want of a convenience.
+        with contextlib.suppress(OSError):
+            atomic.symlink(link, target)

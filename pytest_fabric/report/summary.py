@@ -1,0 +1,176 @@
+"""The end of a run in the terminal: at most 30 lines, whatever happened."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fabric.report import text
+from pytest_fabric.report.blame import MEASURED
+from pytest_fabric.report.clean import clean_line
+from pytest_fabric.report.places import fold, ports_of
+from pytest_fabric.report.planned import OUTCOMES, Planned, terminal
+from pytest_fabric.report.suspects import Suspect, suspects
+from pytest_fabric.results import Verdict
+
+#: A line is cut here: two rows of a usual terminal.
+WIDTH = 160
+#: A list of places is cut here.
+PLACES = 70
+
+#: Lines of each part: with the three other lines, the headings and the counts of what is left out,
+#: 30 in all.
+EXCLUDED, SKIPPED, SUSPECTS, FAILURES, ERRORS = 3, 3, 5, 5, 3
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the summary is made of: `declared` are port ids, `excluded` are nodes with reasons.
+
+    The ports of excluded nodes are declared, too: leaving a node out costs coverage.
+    """
+
+    planned: Sequence[Planned]
+    verdicts: Sequence[Verdict]
+    declared: Sequence[str]
+    excluded: Mapping[str, str]
+    directory: str | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The declared ports that some check measured, and those that none did."""
+
+    measured: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
+    """Return which declared ports have a verdict that rests on a value: passed or failed."""
+    seen = {p for v in verdicts if v.outcome in MEASURED for p in ports_of(v.target)}
+    return Coverage(
+        tuple(port for port in declared if port in seen),
+        tuple(port for port in declared if port not in seen),
+    )
+
+
+def lines(run: Run) -> list[str]:
+    """Return the summary of a run, at most 30 lines, what to act on at the end."""
+    verdicts = [verdict for _, verdict in terminal(run.planned, run.verdicts)]
+    found = [
+        _counts(verdicts),
+        *_coverage(run.declared, verdicts),
+        *_limited(_excluded(run.excluded), EXCLUDED, "reasons"),
+        *_limited(_skipped(verdicts), SKIPPED, "reasons"),
+        *_part("errors", _errors(verdicts), ERRORS, "checks"),
+        *_part("failures", _failures(verdicts), FAILURES, "checks"),
+        *_part("suspects", _suspects(suspects(verdicts)), SUSPECTS, "groups of places"),
+    ]
+    last = [f"run directory: {run.directory}"] if run.directory else []
+    return [*(_cut(line, WIDTH) for line in found), *last]
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    counts = Counter(v.outcome if v.outcome in OUTCOMES else "error" for v in verdicts)
+    if counts["error"] > 1:
+        counts["errors"] = counts.pop("error")
+    order = ("passed", "skipped", "not run", "error", "errors", "failed")
+    shown = [f"{counts[name]:,} {name}" for name in order if counts[name]]
+    return f"{len(verdicts):,} checks: {', '.join(shown) or 'nothing was planned'}"
+
+
+def _coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]:
+    if not declared:
+        return []
+    found = coverage(declared, verdicts)
+    tenths = 1000 * len(found.measured) // len(declared)  # down: 999 of 1,000 are not 100 %
+    missing = f"; not measured: {_places(found.missing)}" if found.missing else ""
+    counted = f"{len(found.measured):,} of {len(declared):,} measured ({tenths / 10:g}%)"
+    return [f"ports: {counted}{missing}"]
+
+
+def _excluded(excluded: Mapping[str, str]) -> list[str]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for node, reason in excluded.items():
+        by_reason[clean_line(reason)].append(node)
+    return [f"excluded: {_places(nodes)} ({reason})" for reason, nodes in by_reason.items()]
+
+
+def _skipped(verdicts: Sequence[Verdict]) -> list[str]:
+    reasons = Counter(_message(v) or v.check for v in verdicts if v.outcome == "skipped")
+    return [f"skipped: {count:,} x {reason}" for reason, count in reasons.most_common()]
+
+
+def _errors(verdicts: Sequence[Verdict]) -> list[str]:
+    found = [v for v in verdicts if v.outcome not in ("passed", "failed", "skipped", "not run")]
+    return [f"{_head(group)}{_colon(_message(group[0]))}" for group in _by_check(found)]
+
+
+def _failures(verdicts: Sequence[Verdict]) -> list[str]:
+    groups = _by_check([verdict for verdict in verdicts if verdict.outcome == "failed"])
+    return [f"{_head(group)}{_values(group) or _colon(_message(group[0]))}" for group in groups]
+
+
+def _suspects(found: Sequence[Suspect]) -> list[str]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for suspect in found:
+        by_reason[suspect.explanation].append(suspect.place)
+    return [f"{_places(places)}  {reason}" for reason, places in by_reason.items()]
+
+
+def _by_check(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    groups: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        groups[verdict.layer, verdict.check].append(verdict)
+    return list(groups.values())
+
+
+def _head(group: Sequence[Verdict]) -> str:
+    return f"{len(group):,} x {group[0].check}  {_places([verdict.target for verdict in group])}"
+
+
+def _values(group: Sequence[Verdict]) -> str:
+    """Return the range of the values and the limit, when the whole group has the same one."""
+    first = group[0]
+    same = {(verdict.metric, verdict.limit) for verdict in group}
+    if len(same) > 1 or first.limit is None or first.value is None:
+        return ""
+    ends = [text.value(end) for end in (min(group, key=_order), max(group, key=_order))]
+    return f" ({' .. '.join(dict.fromkeys(ends))}, limit {clean_line(first.limit)})"
+
+
+def _order(verdict: Verdict) -> tuple[float, str]:
+    value = verdict.value
+    return (0.0, str(value)) if isinstance(value, str) or value is None else (value, "")
+
+
+def _message(verdict: Verdict) -> str:
+    return clean_line((verdict.message or "").strip().split("\n", 1)[0])
+
+
+def _colon(message: str) -> str:
+    return f": {message}" if message else ""
+
+
+def _places(places: Sequence[str]) -> str:
+    folded = fold(places)
+    if len(folded) <= PLACES:
+        return folded
+    return f"{_cut(folded, PLACES)} ({len(places):,} in all)"
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 3]}..."
+
+
+def _part(title: str, found: Sequence[str], most: int, things: str) -> list[str]:
+    body = [f"  {line}" for line in _limited(found, most, things)]
+    return [f"{title}:", *body] if body else []
+
+
+def _limited(found: Sequence[str], most: int, things: str) -> list[str]:
+    # One line too many is shown rather than counted: the count would take that line.
+    if len(found) <= most + 1:
+        return list(found)
+    return [*found[:most], f"and {len(found) - most:,} more {things}"]

@@ -1,0 +1,33 @@
+"""Command-line tools: one module per tool, with its command line and a parser, both pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pytest_fabric.tools import ethtool_statistics, ibv_devinfo, perftest
+
+Record = dict[str, int | float | str | None]
+
+
+@dataclass(frozen=True)
+class Parser:
+    """What `pytest-fabric parse` needs of a tool.
+
+    `records` gives the results of a text as plain records, or raises ToolError or
+    NotRecognisedError; `version` gives the tool's version, where the text shows it.
+    """
+
+    records: Callable[[str], list[Record]]
+    version: Callable[[str], str | None]
+
+
+def _unversioned(text: str) -> None:
+    """Return None: the output of this tool never shows its version."""
+
+
+TOOLS: Mapping[str, Parser] = {
+    "perftest": Parser(perftest.records, perftest.find_version),
+    "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
+    "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
+}

@@ -1,0 +1,61 @@
+"""The read-only allow-list: what may be run on a node, arguments included.
+
+Nodes are production machines. A command that is not described here is refused before it is sent;
+options that change or clear something are not described.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence
+
+from pytest_fabric.errors import RefusedCommandError
+
+READABLE = (
+    r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
+    r"/proc/(uptime|self/limits|self/status|net/tcp6?|irq/\*/effective_affinity_list)"
+)
+NAME = r"[A-Za-z0-9_.:@-]+"
+
+#: Each pattern must match the whole command line, words joined by single blanks.
+ALLOWED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"grep -s(vx)?H \S+( ({READABLE}))+",
+        rf"grep -E \S.*?( ({READABLE}))+",
+        rf"cat( ({READABLE}))+",
+        r"uname -r",
+        r"id -un",
+        rf"have( {NAME})+",
+        rf"usable( ({READABLE}))+",
+        rf"ethtool -S {NAME}",
+        r"ibv_devinfo",
+        rf"sudo -n -l {NAME}",
+        r"ib_(write|read|send)_lat -V",
+        r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"
+        r"( [A-Za-z0-9_.:-]+)?",
+    )
+)
+
+
+def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
+    """Raise RefusedCommandError unless the command, without the site's prefix, is allowed."""
+    words = list(argv)
+    if prefix and words[: len(prefix)] == list(prefix):
+        words = words[len(prefix) :]
+    if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
+        words = words[2:]
+    line = " ".join(words)
+    if _climbs(words) or not any(pattern.fullmatch(line) for pattern in ALLOWED):
+        raise RefusedCommandError(
+            f"refused to run {shlex.join(words)!r}: it is not on the read-only allow-list "
+            "(pytest_fabric/tools/allowed.py)"
+        )
+
+
+def _climbs(words: Sequence[str]) -> bool:
+    """Return whether a path leaves the tree that it starts in: `..` may only climb inside it."""
+    paths = [word for word in words if word.startswith("/")]
+    return any(path.split("/")[1] != posixpath.normpath(path).split("/")[1] for path in paths)

@@ -1,0 +1,113 @@
+"""What surrounds perftest's table: terminal noise, the lines above it, and warnings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+MAIL_QUOTE = re.compile(r"^(?:[ \t]*>)+ ?")
+
+#: A row reaches a pipe before its line end does, so that a message on stderr may follow it at once
+#: (`print_full_bw_report` in perftest_parameters.c flushes between the two).
+GLUED = re.compile(r"(?<=[0-9 ])(?=Conflicting CPU frequency)")
+
+WARNINGS = re.compile(
+    r"WARNING|Conflicting CPU frequency|Requested mtu is higher|Changing to active mtu"
+    r"|Requested SQ size might be too big|Disabling it|libibverbs: Warning|Max msg size in UD"
+    r"|[Ff]ailed to open",
+    re.ASCII,
+)
+
+#: Longer lines are no output of perftest; hostile ones must not cost time.
+LONGEST_LINE = 4096
+
+TITLE = re.compile(r"\s*([A-Z][\w+ ]* Test)\s*", re.ASCII)
+VERSION = re.compile(r"\s*Version:\s*([0-9]+\.[0-9]+)\s*", re.ASCII)
+FACTS = {
+    "mtu": re.compile(r"\s*Mtu\s*:\s*([0-9]+)\[B\]\s*"),
+    "gid_index": re.compile(r"\s*G(?:ID|id) index\s*:\s*([0-9]+)\s*"),
+    "link_type": re.compile(r"\s*Link type\s*:\s*(\S+)\s*"),
+    "device": re.compile(r"\s*Dual-port\s*:.*\bDevice\s*:\s*(\S+)\s*"),
+}
+
+#: `-C` makes perftest print cycles under a header that still says [usec]; options without a value
+#: may be joined.
+LATENCY_TOOL = re.compile(r"(?:\S*/)?ib_(?:write|read|send|atomic)_lat")
+CYCLES_OPTION = re.compile(r"-[aFHUNe]*C[aFHUNe]*|--report-cycles")
+
+
+@dataclass(frozen=True)
+class Preamble:
+    """What the lines above a table say; None when they are absent or contradict each other."""
+
+    test: str | None
+    mtu: int | None
+    gid_index: int | None
+    link_type: str | None
+    device: str | None
+    warnings: tuple[str, ...]
+
+
+def clean(text: str) -> tuple[str, ...]:
+    """Return the lines of a capture: no blank ones, no colours, mail quotes or glued warnings."""
+    plain = GLUED.sub("\n", ESCAPE.sub("", text.lstrip("\ufeff")))
+    lines = (line[:LONGEST_LINE] for line in re.split(r"[\r\n]+", plain))
+    return tuple(line for line in (MAIL_QUOTE.sub("", line) for line in lines) if line.strip())
+
+
+def titles(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the different titles of the tests that the lines come from."""
+    found = (match.group(1) for line in lines if (match := TITLE.fullmatch(line)))
+    return tuple(dict.fromkeys(title for title in found if kind(title)))
+
+
+def kind(title: str) -> str | None:
+    """Return what a title says is measured: `latency`, `bandwidth`, or None for no test."""
+    if " Latency " in title:
+        return "latency"
+    return "bandwidth" if " BW " in title else None
+
+
+def version(lines: Iterable[str]) -> str | None:
+    """Return what `-V` printed, or None: the table itself never tells the version."""
+    return _only(match.group(1) for line in lines if (match := VERSION.fullmatch(line)))
+
+
+def warnings(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines that do not change the result but belong beside it."""
+    return tuple(line.strip() for line in lines if WARNINGS.search(line))
+
+
+def preamble(lines: Sequence[str]) -> Preamble:
+    """Return what the lines above the table say; every one of them comes and goes by version."""
+    facts = {
+        name: _only(match.group(1) for line in lines if (match := pattern.fullmatch(line)))
+        for name, pattern in FACTS.items()
+    }
+    mtu, gid_index = facts["mtu"], facts["gid_index"]
+    return Preamble(
+        test=_only(titles(lines)),
+        mtu=int(mtu) if mtu else None,
+        gid_index=int(gid_index) if gid_index else None,
+        link_type=facts["link_type"],
+        device=facts["device"],
+        warnings=warnings(lines),
+    )
+
+
+def counts_cycles(lines: Iterable[str]) -> bool:
+    """Return whether the capture shows that its times are CPU cycles."""
+    return any(line.strip() == "#, cycles" or _asks_for_cycles(line) for line in lines)
+
+
+def _asks_for_cycles(line: str) -> bool:
+    words = line.split()
+    is_command = any(LATENCY_TOOL.fullmatch(word) for word in words)
+    return is_command and any(CYCLES_OPTION.fullmatch(word) for word in words)
+
+
+def _only(values: Iterable[str]) -> str | None:
+    different = set(values)
+    return different.pop() if len(different) == 1 else None

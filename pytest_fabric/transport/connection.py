@@ -1,0 +1,192 @@
+"""An authenticated SSH connection: opened hop by hop, verified, watched, and closed whole."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from typing import cast
+
+import paramiko
+
+from pytest_fabric.errors import TransportError
+from pytest_fabric.transport import hostkeys, keys
+from pytest_fabric.transport.hops import Hop
+from pytest_fabric.transport.link import Link, await_banner, dial
+
+#: Quiet for this long, the other side is asked whether it is still there (ServerAliveInterval).
+KEEPALIVE_S = 5.0
+#: No answer for this long, it is not.
+DEAD_S = 10.0
+
+#: paramiko logs tracebacks of what we report as one line; its records end here.
+_LOG = logging.getLogger("pytest_fabric.transport.paramiko")
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False
+
+
+class _Transport(paramiko.Transport):
+    """paramiko's, with a keepalive that is answered and the jump host's own words on a refusal."""
+
+    def __init__(self, link: Link) -> None:
+        super().__init__(cast(socket.socket, link))
+        self.set_log_channel(_LOG.name)
+        self._opening = threading.local()
+        self._refusals: dict[int, str] = {}
+
+    def ask_alive(self) -> None:
+        """Send a request that every server answers, if only with a refusal."""
+        request = paramiko.Message()
+        request.add_byte(paramiko.common.cMSG_GLOBAL_REQUEST)
+        request.add_string("keepalive@openssh.com")
+        request.add_boolean(True)
+        self.send(request)
+
+    def send(self, request: paramiko.Message) -> None:
+        """Send a request that paramiko has no function for."""
+        self._send_user_message(request)  # type: ignore[attr-defined]  # missing in the stubs
+
+    def refusal(self) -> str:
+        """Return why the other side did not open the channel that this thread asked for."""
+        return self._refusals.pop(getattr(self._opening, "channel", -1), "")
+
+    def _next_channel(self) -> int:
+        number: int = super()._next_channel()  # type: ignore[misc]  # missing in the stubs
+        self._opening.channel = number
+        return number
+
+    def _parse_channel_open_failure(self, message: paramiko.Message) -> None:
+        channel, _, words = message.get_int(), message.get_int(), message.get_text()
+        self._refusals[channel] = words
+        message.rewind()
+        super()._parse_channel_open_failure(message)  # type: ignore[misc]
+
+
+class Connection:
+    """A log-in at one hop; `carry` reaches the next one through it."""
+
+    def __init__(self, hop: Hop, link: Link) -> None:
+        self.hop = hop
+        self._link = link
+        self._asked = 0.0
+        self._transport = _Transport(link)
+        self._transport.banner_timeout = hop.connect_timeout_s
+        self._transport.handshake_timeout = hop.connect_timeout_s
+
+    def negotiate(self) -> None:
+        """Exchange keys and verify the host's; TransportError when that fails."""
+        hop, transport = self.hop, self._transport
+        options = transport.get_security_options()
+        options.key_types = hostkeys.preferred(hop, tuple(options.key_types))
+        done = threading.Event()
+        transport.start_client(done)
+        if not done.wait(hop.connect_timeout_s):
+            message = f"{hop.address} stopped answering within its key exchange"
+            raise TransportError(hop.name, "silent", message)
+        if not transport.is_active():
+            why = transport.get_exception() or "closed"
+            message = f"{hop.address} ended the connection within its key exchange ({why})"
+            raise TransportError(hop.name, "banner", message)
+        key = transport.get_remote_server_key()
+        hostkeys.verify(hop, key.get_name(), key.asbytes())
+
+    def log_in(self) -> None:
+        """Authenticate; TransportError of kind `auth` when no key is taken."""
+        keys.log_in(self._transport, self.hop)
+
+    def carry(self, hop: Hop) -> Link:
+        """Open a TCP connection from this host; TransportError as from `dial`."""
+        try:
+            channel = self._transport.open_channel(
+                "direct-tcpip",
+                (hop.host, hop.port),
+                ("127.0.0.1", 0),
+                timeout=hop.connect_timeout_s,
+            )
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            raise self._not_carried(hop, error) from error
+        return Link(channel)
+
+    def _not_carried(self, hop: Hop, error: Exception) -> TransportError:
+        jump = self.hop.name
+        if not self._transport.is_active():
+            return TransportError(hop.name, "lost", f"the connection to jump host {jump} is lost")
+        words = self._transport.refusal() or str(error)
+        low = words.lower()
+        if "refused" in low:
+            kind = "refused"
+        elif "not known" in low or "resolve" in low or "resolution" in low:
+            kind = "unresolved"
+        elif "prohibited" in low or "denied" in low or "administratively" in low:
+            kind, words = "refused", f"{words}; does its sshd allow AllowTcpForwarding?"
+        else:
+            kind = "timeout"
+        message = f"jump host {jump} cannot reach {hop.host}:{hop.port} ({words})"
+        return TransportError(hop.name, kind, message)
+
+    def channel(self, command: str) -> paramiko.Channel:
+        """Start a command on a channel of its own; OSError when the server does not open one."""
+        try:
+            channel = self._transport.open_session(timeout=keys.AUTH_S)
+            channel.exec_command(command)
+        except (paramiko.SSHException, EOFError) as error:
+            raise OSError(f"no channel: {self._transport.refusal() or error}") from error
+        return channel
+
+    def kill(self, channel: paramiko.Channel) -> None:
+        """Send SIGKILL to the process group of a channel's command (RFC 4254, 6.9)."""
+        request = paramiko.Message()
+        request.add_byte(paramiko.common.cMSG_CHANNEL_REQUEST)
+        request.add_int(channel.remote_chanid)
+        request.add_string("signal")
+        request.add_boolean(False)
+        request.add_string("KILL")
+        self._transport.send(request)
+
+    def ask_alive(self) -> None:
+        """After a quiet while, ask whether the other side is there."""
+        now = time.monotonic()
+        if now - max(self._link.heard, self._asked) > KEEPALIVE_S:
+            self._asked = now
+            self._transport.ask_alive()
+
+    def stalled(self) -> str | None:
+        """Return what is known when the other side has not answered for too long."""
+        silence = time.monotonic() - self._asked
+        if self._asked > self._link.heard and silence > DEAD_S:
+            return f"{self.hop.address} has not answered for {KEEPALIVE_S + silence:.0f} s"
+        return None
+
+    def ended(self) -> str:
+        """Return why the connection is over."""
+        error = self._transport.get_exception()
+        return str(error) if error is not None and str(error) else "closed by the other side"
+
+    @property
+    def active(self) -> bool:
+        """Return whether the connection still stands."""
+        return self._transport.is_active()
+
+    def close(self) -> None:
+        """Close the connection with all that it carries."""
+        self._transport.packetizer.complete_handshake()  # else its timer lives on
+        self._transport.close()
+        self._link.close()
+        if self._transport.ident is not None:
+            self._transport.join(DEAD_S)
+
+
+def connect(hop: Hop, over: Connection | None) -> Connection:
+    """Log in at a hop, through an earlier one if there is one; TransportError says what failed."""
+    link = dial(hop) if over is None else over.carry(hop)
+    connection = None
+    try:
+        await_banner(link, hop)
+        connection = Connection(hop, link)
+        connection.negotiate()
+        connection.log_in()
+    except BaseException:
+        link.close() if connection is None else connection.close()
+        raise
+    return connection

@@ -1,0 +1,161 @@
+"""Jobs: what can be asked of a node, the line that asks it, and what comes back."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+#: Output kept per stream of a job; measuring tools print kilobytes.
+CAP_BYTES = 10 * 2**20
+
+_GLOB = re.compile(r"[A-Za-z0-9_./*?:@+,=\[\]-]+")
+_SECTION = re.compile(r"[a-z0-9_-]+")
+#: Bytes that the runner's line-by-line reading cannot carry.
+_UNSENDABLE = re.compile(r"[\0\n]")
+
+
+class Glob(str):
+    """A word that the node's shell expands; ValueError for anything but letters of a path."""
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Glob:
+        if not _GLOB.fullmatch(text):
+            raise ValueError(f"expected a path with * ? [], got {text!r}")
+        return super().__new__(cls, text)
+
+
+Word = str | Glob
+
+
+def quoted(words: Sequence[Word]) -> str:
+    """Return words as the shell takes them back; ValueError for none, a NUL or a newline."""
+    if not words:
+        raise ValueError("expected a command, got no word")
+    for word in words:
+        if _UNSENDABLE.search(word):
+            raise ValueError(f"expected words without NUL and newline, got {word!r}")
+    return " ".join(word if isinstance(word, Glob) else shlex.quote(word) for word in words)
+
+
+def _seconds(deadline_s: float) -> int:
+    """Return a deadline as timeout(1) takes it: whole seconds, at least 1."""
+    return max(1, math.ceil(deadline_s))
+
+
+@dataclass(frozen=True)
+class Job:
+    """One process on a node: its words, its bounds, and what must hold while it runs.
+
+    `lease` is a file of the node that is locked for as long as the process lives, `listen` the
+    TCP port that makes it ready, `core` the one it is bound to; `cap_bytes` counts per stream.
+    """
+
+    argv: tuple[Word, ...]
+    deadline_s: float
+    lease: str | None = None
+    listen: int | None = None
+    core: int | None = None
+    cap_bytes: int = CAP_BYTES
+
+    def __post_init__(self) -> None:
+        quoted(self.argv)
+        if self.lease is not None and not re.fullmatch(r"/\S+", self.lease):
+            raise ValueError(f"expected an absolute path without blanks, got {self.lease!r}")
+
+    def command(self) -> str:
+        """Return the command line that runs on the node."""
+        bound = "" if self.core is None else f"taskset -c {self.core} "
+        return bound + quoted(self.argv)
+
+    def request(self, number: int) -> str:
+        """Return the line that asks the runner for this job."""
+        fields = (
+            "run",
+            number,
+            _seconds(self.deadline_s),
+            self.cap_bytes,
+            "-" if self.lease is None else self.lease,
+            "-" if self.listen is None else self.listen,
+            "-" if self.core is None else self.core,
+            quoted(self.argv),
+        )
+        return " ".join(map(str, fields))
+
+
+@dataclass(frozen=True)
+class Collect:
+    """Several commands one after another as one job, their outputs told apart by name."""
+
+    sections: Mapping[str, tuple[Word, ...]]
+    deadline_s: float
+    cap_bytes: int = CAP_BYTES
+
+    def __post_init__(self) -> None:
+        for name, words in self.sections.items():
+            quoted(words)
+            if not _SECTION.fullmatch(name):
+                raise ValueError(f"expected a section name of [a-z0-9_-], got {name!r}")
+
+    def request(self, number: int) -> str:
+        """Return the line that asks the runner for all sections."""
+        sections = (f"section {name} {quoted(words)}" for name, words in self.sections.items())
+        head = f"collect {number} {_seconds(self.deadline_s)} {self.cap_bytes} "
+        return head + " ; ".join(sections)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended, and what it said.
+
+    `end` is `exit`, `deadline`, `cancelled`, `lease` (held by somebody else; `stderr` says by
+    whom) or `port` (something listened before the start). `status` is 128 + the signal's number
+    for a signal, and None when there is none.
+    """
+
+    end: str
+    status: int | None
+    stdout: str
+    stderr: str
+    truncated: bool
+    duration_s: float
+
+
+class Running(Protocol):
+    """A job that was started."""
+
+    def ready(self, timeout_s: float) -> bool:
+        """Wait for its port: True listens, False ended before; TimeoutError when neither."""
+
+    def wait(self) -> Outcome:
+        """Wait for its end; TransportError of kind `lost` when the node is gone."""
+
+    def cancel(self) -> None:
+        """Let it be ended: TERM, after 2 s KILL."""
+
+
+class Session(Protocol):
+    """A node that jobs can be sent to, from any thread."""
+
+    @property
+    def node(self) -> str:
+        """Return the node's name in the inventory."""
+
+    def start(self, job: Job) -> Running:
+        """Start a job."""
+
+    def run(self, job: Job) -> Outcome:
+        """Start a job and wait for its end."""
+
+    def collect(self, collect: Collect) -> dict[str, Outcome]:
+        """Run the sections; one that was not reached ended with the deadline."""
+
+    def shell(self, command: str, deadline_s: float) -> Outcome:
+        """Run a command in the user's log-in shell, on a channel of its own."""
+
+    def close(self) -> None:
+        """End what still runs, and leave the node."""

@@ -1,0 +1,109 @@
+"""Quantities: a number with the unit it is in, so that microseconds never meet gigabits."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from pytest_fabric.errors import UnitError
+
+#: Base units that limits and results use, with an example for messages.
+EXAMPLES = {
+    "s": "5 us",
+    "b/s": "400 Gb/s",
+    "T/s": "32 GT/s",
+    "B": "64 KiB",
+    "/s": "1.5 M/s",
+    "": "0",
+}
+
+#: Spellings that people write for a base unit.
+SPELLINGS = {"bit/s": "b/s", "bps": "b/s", "sec": "s"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in a base unit: seconds `s`, bits per second `b/s`, transfers per second `T/s`,
+    bytes `B`, events per second `/s`, or a plain count (empty unit)."""
+
+    number: float
+    unit: str
+
+    def __str__(self) -> str:
+        return render(self.number, self.unit)
+
+    def __lt__(self, other: object) -> bool:
+        return self.number < self._same(other)
+
+    def __le__(self, other: object) -> bool:
+        return self.number <= self._same(other)
+
+    def __gt__(self, other: object) -> bool:
+        return self.number > self._same(other)
+
+    def __ge__(self, other: object) -> bool:
+        return self.number >= self._same(other)
+
+    def _same(self, other: object) -> float:
+        if not isinstance(other, Quantity) or other.unit != self.unit:
+            raise UnitError(f"cannot compare {self} with {other}: different units")
+        return other.number
+
+
+def us(number: float) -> Quantity:
+    """Return a time in microseconds."""
+    return Quantity(number / 1e6, "s")
+
+
+def ms(number: float) -> Quantity:
+    """Return a time in milliseconds."""
+    return Quantity(number / 1e3, "s")
+
+
+def gbps(number: float) -> Quantity:
+    """Return a rate in gigabits (10^9 bits) per second."""
+    return Quantity(number * 1e9, "b/s")
+
+
+def parse(text: str, unit: str) -> Quantity:
+    """Return the quantity that `text` says, which must be in the base unit `unit`.
+
+    `400 Gb/s`, `5 us`, `32 GT/s`, `1 MiB`, `0`. Raises UnitError with an example otherwise.
+    """
+    wanted = f"a quantity such as {EXAMPLES.get(unit, unit)!r}"
+    stripped = text.strip()
+    match = re.fullmatch(r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ/]*)", stripped, re.A)
+    if match is None:
+        raise UnitError(f"expected {wanted}, got {text!r}")
+    number, symbol = match.groups()
+    if symbol == "" and unit != "":
+        raise UnitError(f"expected {wanted}, got {text!r} without a unit")
+    value, base = _scaled(number, symbol)
+    if base != unit or not math.isfinite(value):
+        raise UnitError(f"expected {wanted}, got {text!r}")
+    return Quantity(value, unit)
+
+
+def _scaled(number: str, symbol: str) -> tuple[float, str]:
+    from quantiphy import Quantity as Scaled  # 11 ms, and only a fabric run needs it
+
+    symbol = re.sub(r"(bit/s|bps|sec)$", lambda found: SPELLINGS[found.group()], symbol)
+    bare = re.fullmatch(r"([A-Za-z]?)(/s|/+|)", symbol)  # QuantiPhy needs a letter before `/s`
+    if bare is not None:
+        symbol = bare.group(1)
+    scaled = Scaled(f"{number} {symbol}", binary=True)
+    return float(scaled), str(scaled.units) + (bare.group(2) if bare is not None else "")
+
+
+def render(number: float, unit: str) -> str:
+    """Return a quantity as people write it: `2.1 us`, `392 Gb/s`, `18,422`."""
+    if unit == "":
+        return f"{number:,.0f}" if number == int(number) else f"{number:,g}"
+    if unit == "B" and number >= 1024 and number % 1024 == 0:
+        return f"{number / 2**20:g} MiB" if number % 2**20 == 0 else f"{number / 1024:g} KiB"
+    from quantiphy import Quantity as Scaled
+
+    if number == 0:
+        return f"0 {unit}"
+    return str(Scaled(number, unit).render(prec=3))

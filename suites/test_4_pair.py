@@ -1,0 +1,103 @@
+"""Latency and bandwidth of every selected pair, on the declared class, and what it cost."""
+
+from pytest_fabric import ib_read_bw, ib_read_lat, ib_send_bw, ib_write_bw, ib_write_lat, measure
+
+
+@measure(ib_write_lat(size=4))
+def test_small_write_median(result, limits):
+    assert result.median in limits["ib_write_lat.median"]
+
+
+@measure(ib_write_lat(size=4))
+def test_small_write_p99(result, limits):
+    assert result.p99 in limits["ib_write_lat.p99"]
+
+
+@measure(ib_read_lat(size=4))
+def test_small_read_median(result, limits):
+    assert result.median in limits["ib_read_lat.median"]
+
+
+@measure(ib_read_lat(size=4))
+def test_small_read_p99(result, limits):
+    assert result.p99 in limits["ib_read_lat.p99"]
+
+
+@measure(ib_write_lat(size=4096))
+def test_page_write_median(result, limits):
+    assert result.median in limits["ib_write_lat.4096.median"]
+
+
+@measure(ib_write_lat(size=4096))
+def test_page_write_p99(result, limits):
+    assert result.p99 in limits["ib_write_lat.4096.p99"]
+
+
+@measure(ib_read_lat(size=4096))
+def test_page_read_median(result, limits):
+    assert result.median in limits["ib_read_lat.4096.median"]
+
+
+@measure(ib_read_lat(size=4096))
+def test_page_read_p99(result, limits):
+    assert result.p99 in limits["ib_read_lat.4096.p99"]
+
+
+@measure(ib_write_bw())
+def test_mtu_of_the_path(result, limits):
+    assert result.mtu in limits["link.mtu"]
+
+
+@measure(ib_write_bw())
+def test_traffic_class(result, limits):
+    assert result.class_share in limits["class.share"]
+
+
+@measure(ib_write_bw())
+def test_write_bandwidth(result, limits):
+    assert result.average in limits["ib_write_bw.average"]
+
+
+@measure(ib_read_bw())
+def test_read_bandwidth(result, limits):
+    assert result.average in limits["ib_read_bw.average"]
+
+
+@measure(ib_send_bw())
+def test_send_bandwidth(result, limits):
+    assert result.average in limits["ib_send_bw.average"]
+
+
+@measure(ib_write_bw())
+def test_no_pause(result, limits):
+    assert result.growth("pause") in limits["pause.growth"]
+
+
+@measure(ib_write_bw())
+def test_no_discards(result, limits):
+    assert result.growth("discards") in limits["discards.growth"]
+
+
+@measure(ib_write_bw())
+def test_no_crc_errors(result, limits):
+    assert result.growth("crc_errors") in limits["crc_errors.growth"]
+
+
+@measure(ib_write_bw())
+def test_no_symbol_errors(result, limits):
+    assert result.growth("symbol_errors") in limits["symbol_errors.growth"]
+
+
+@measure(ib_write_bw())
+def test_in_sequence(result, limits):
+    assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
+
+
+@measure(ib_write_bw())
+def test_no_retransmissions(result, limits):
+    assert result.growth("retransmissions") in limits["retransmissions.growth"]
+
+
+@measure(ib_write_bw())
+def test_no_link_down(result, limits):
+    assert result.growth("link_downed") in limits["link_downed.growth"]

@@ -1,0 +1,268 @@
+"""Profiles: what `extends` makes of them, and which line each limit comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fabric import metrics
+from pytest_fabric.config import (
+    Absolute,
+    Cluster,
+    Profile,
+    Range,
+    Relative,
+    Word,
+    builtin_names,
+    load_text,
+)
+from pytest_fabric.config.profile import builtin_table
+from pytest_fabric.units import Quantity, gbps, us
+
+#: Messages that the suites send besides each tool's usual one.
+SUITE_METRICS = [
+    f"{tool}{size}.{statistic}"
+    for tool in metrics.LATENCY_TOOLS
+    for size in ("", ".4096")
+    for statistic in ("p99", "median")
+] + [f"{tool}.average" for tool in metrics.BANDWIDTH_TOOLS]
+
+
+def cluster(profiles: str, profile: str = "a") -> Cluster:
+    text = f"nodes: {{n: {{profile: {profile}}}}}\nrails: {{r: {{device: mlx5_0}}}}\n{profiles}"
+    return load_text(text, Path("cluster.yaml"))
+
+
+def profile(profiles: str, name: str = "a") -> Profile:
+    return cluster(profiles, name).nodes["n"].profile
+
+
+def test_the_builtin_profiles_are_known() -> None:
+    """Their names are the names of their files."""
+    assert builtin_names() == ("cx7-400g-roce", "soft-roce")
+
+
+def test_a_child_overrides_by_key_and_inherits_the_rest() -> None:
+    """Mappings merge deep; scalars and lists are replaced."""
+    found = profile(
+        """
+profiles:
+  b: {link: {layer: Ethernet, speed: 100 Gb/s, width: 4}, roce: {lossless: [3], dscp: 26}}
+  a: {extends: b, link: {speed: 25 Gb/s}, roce: {lossless: [4]}}
+"""
+    )
+
+    assert found.link.layer == "Ethernet"
+    assert (found.link.speed, found.link.width) == (gbps(25), 4)
+    assert found.roce is not None
+    assert (found.roce.lossless, found.roce.dscp) == ((4,), 26)
+
+
+def test_a_limit_points_at_the_line_where_it_stands() -> None:
+    """The winning value's own line is named, in the cluster file or in a builtin profile."""
+    limits = profile(
+        """
+profiles:
+  b:
+    extends: builtin/cx7-400g-roce
+    limits:
+      ib_write_lat.p99: "<= 4 us"
+      ib_write_lat.median: "<= 2 us"
+  a:
+    extends: b
+    link: {speed: 200 Gb/s}
+    limits:
+      ib_write_lat.median: "<= 1 us"
+"""
+    ).limits
+    builtin = builtin_table("cx7-400g-roce")
+
+    assert limits["ib_write_lat.p99"].source == "cluster.yaml:8"
+    assert limits["ib_write_lat.median"].source == "cluster.yaml:14"
+    assert limits["link.speed"].source == "cluster.yaml:12"
+    assert limits["ib_read_lat.p99"].source == str(builtin["limits"].marks["ib_read_lat.p99"])
+    assert limits["ib_read_lat.p99"].source.startswith("builtin/cx7-400g-roce.yaml:")
+    assert {limit.profile for limit in limits.values()} == {"a"}
+
+
+def test_declared_facts_are_limits() -> None:
+    """A port must have what its profile declares."""
+    found = profile(
+        """
+profiles:
+  a:
+    link: {layer: InfiniBand, speed: 400 Gb/s, width: 4, mtu: 4096}
+    pcie: {speed: 32 GT/s, width: 16}
+"""
+    )
+
+    assert {name: limit.clauses for name, limit in found.limits.items()} == {
+        "link.layer": (Word("InfiniBand"),),
+        "link.speed": (Absolute("==", gbps(400)),),
+        "link.width": (Absolute("==", Quantity(4, "")),),
+        "link.mtu": (Absolute("==", Quantity(4096, "B")),),
+        "pcie.speed": (Absolute("==", Quantity(32e9, "T/s")),),
+        "pcie.width": (Absolute("==", Quantity(16, "")),),
+    }
+    assert [limit.text for limit in found.limits.values()] == [
+        *("== InfiniBand", "== 400 Gb/s", "== 4", "== 4096 B", "== 32 GT/s", "== 16")
+    ]
+
+
+def test_a_fact_that_is_not_declared_may_have_a_limit() -> None:
+    """Where hardware is mixed, a bound can stand instead of a declaration."""
+    found = profile(
+        """
+profiles:
+  a: {link: {layer: Ethernet}, limits: {link.speed: ">= 100 Gb/s", link.mtu: "== 4096 B"}}
+"""
+    )
+
+    assert found.limits["link.speed"].clauses == (Absolute(">=", gbps(100)),)
+
+
+def test_a_list_means_all_of_them() -> None:
+    """Every clause of a list is kept, in order."""
+    limit = profile(
+        """
+profiles:
+  a:
+    extends: builtin/cx7-400g-roce
+    limits:
+      ib_write_bw.average: [">= 97% of payload rate", ">= 92.5% of line rate", 1 Gb/s .. 1 Tb/s]
+"""
+    ).limits["ib_write_bw.average"]
+
+    assert limit.clauses == (
+        Relative(">=", 0.97, "payload rate"),
+        Relative(">=", 0.925, "line rate"),
+        Range(gbps(1), gbps(1000)),
+    )
+    assert limit.text == ">= 97% of payload rate and >= 92.5% of line rate and 1 Gb/s .. 1 Tb/s"
+
+
+def test_null_takes_a_part_back() -> None:
+    """A child on InfiniBand has no use for its parent's RoCE class."""
+    found = profile(
+        """
+profiles:
+  a: {extends: builtin/cx7-400g-roce, link: {layer: InfiniBand}, roce: null, pcie: ~}
+"""
+    )
+
+    assert found.roce is None
+    assert "pcie.width" not in found.limits
+
+
+def test_a_base_need_not_stand_alone() -> None:
+    """A profile that no port has may lack its link."""
+    found = profile(
+        """
+profiles:
+  common: {limits: {ib_write_bw.average: ">= 97% of payload rate"}}
+  a: {extends: common, link: {layer: Ethernet, speed: 100 Gb/s, mtu: 1024}}
+"""
+    )
+
+    assert found.payload_rate_bps == pytest.approx(92.6e9, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("roce", "traffic_class", "priority"),
+    [
+        ("{dscp: 26}", 106, 3),
+        ("{dscp: 26, lossless: [4]}", 106, 4),
+        ("{dscp: 26, lossless: [3, 4]}", 106, 3),
+        ("{dscp: 26, lossless: [3], priority: 5}", 106, 5),
+        ("{dscp: 0}", 2, 0),
+        ("{lossless: [5]}", None, 5),
+        ("{lossless: [5, 6]}", None, None),
+        ("{}", None, None),
+    ],
+)
+def test_the_class_follows_from_what_is_declared(
+    roce: str, traffic_class: int | None, priority: int | None
+) -> None:
+    """The traffic class is DSCP and ECT(0); a declared priority beats lossless beats DSCP."""
+    found = profile(f"profiles: {{a: {{link: {{layer: Ethernet}}, roce: {roce}}}}}").roce
+
+    assert found is not None
+    assert (found.traffic_class, found.class_priority) == (traffic_class, priority)
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ("pcie.speed", "virtual"),
+        ("pause.growth", "old"),
+        ("link.width", "unknown"),
+        ("link.speed", None),
+        ("ib_read_lat.4096.p99", "no reads"),
+        ("ib_write_lat.p99", None),
+    ],
+)
+def test_not_available_goes_by_metric_or_first_word(metric: str, reason: str | None) -> None:
+    """A word stands for everything that begins with it."""
+    found = profile(
+        """
+profiles:
+  a:
+    link: {layer: Ethernet}
+    not_available: {pcie: virtual, pause: old, link.width: unknown, ib_read_lat: no reads}
+"""
+    )
+
+    assert found.why_not_available(metric) == reason
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_builtin_profiles_judge_all_that_the_suites_measure(name: str) -> None:
+    """Each metric has a limit, or a reason for having none."""
+    found = profile("", f"builtin/{name}")
+    wanted = [
+        *SUITE_METRICS,
+        *(f"{meaning}.growth" for meaning in metrics.MEANINGS),
+        *metrics.LINK_METRICS,
+    ]
+    bare = [
+        metric
+        for metric in wanted
+        if metric not in found.limits and found.why_not_available(metric) is None
+    ]
+
+    assert not bare
+
+
+def test_every_limit_of_a_fast_port_is_what_its_comment_says() -> None:
+    """The numbers that people read in the profile are the ones that judge."""
+    limits = profile("", "builtin/cx7-400g-roce").limits
+
+    assert limits["ib_write_lat.p99"].clauses == (Absolute("<=", us(5)),)
+    assert limits["ib_write_bw.average"].clauses == (Relative(">=", 0.97, "payload rate"),)
+    assert limits["class.share"].clauses == (Absolute(">=", Quantity(0.9, "")),)
+    for meaning in metrics.MEANINGS:
+        assert limits[f"{meaning}.growth"].clauses == (Absolute("==", Quantity(0, "")),)
+    for statistic in ("p99", "median", "4096.p99", "4096.median"):
+        (write,) = limits[f"ib_write_lat.{statistic}"].clauses
+        (read,) = limits[f"ib_read_lat.{statistic}"].clauses
+        assert isinstance(write, Absolute)
+        assert isinstance(read, Absolute)
+        assert read.quantity.number == pytest.approx(2 * write.quantity.number)
+
+
+def test_soft_roce_is_gentle() -> None:
+    """Emulated machines measure little, and their tools show no hardware."""
+    found = profile("", "builtin/soft-roce")
+
+    assert found.roce is not None
+    assert found.roce.traffic_class == 106
+    assert found.line_rate_bps is None
+    assert found.payload_rate_bps is None
+    assert found.traffic.model_dump() == {
+        "iterations": 1000,
+        "duration": {"number": 3.0, "unit": "s"},
+        "qps": 1,
+        "size": {"number": 65536.0, "unit": "B"},
+    }
+    assert found.why_not_available("link_downed.growth") is None

@@ -1,0 +1,69 @@
+"""Values: they know their unit, note what they are compared with, and never pass on nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric import gbps, us
+from pytest_fabric.errors import UnitError
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.values import Value
+
+
+def value(number: float | str, unit: str, ledger: Ledger | None = None) -> Value:
+    return Value(number, unit, "ib_write_lat.4.p99", "ib_write_lat 4 B: P99", ledger or Ledger())
+
+
+def test_a_comparison_decides_and_is_noted() -> None:
+    """The report needs value, limit and outcome of what a plain assertion compared."""
+    ledger = Ledger()
+
+    assert not value(18e-6, "s", ledger) < us(5)
+    assert value(2e-6, "s", ledger) < us(5)
+
+    first, second = ledger.checks
+    assert (first.shown, first.limit, first.passed) == ("18 us", "< 5 us", False)
+    assert second.passed
+    assert ledger.verdict_check() is first
+
+
+@pytest.mark.parametrize("other", [gbps(5), 5, 5e-6, "5 us", None, True])
+def test_units_never_mix(other: object) -> None:
+    """A time against a rate, or a bare number, is an error and no verdict."""
+    with pytest.raises(UnitError):
+        _ = value(2e-6, "s") < other  # type: ignore[operator]
+
+
+def test_equality_with_another_unit_is_an_error_too() -> None:
+    """`==` of Python would quietly say False, and `!=` would quietly pass."""
+    with pytest.raises(UnitError):
+        _ = value(2e-6, "s") == 2e-6
+    with pytest.raises(UnitError):
+        _ = value(2e-6, "s") != gbps(1)
+
+
+def test_a_value_is_no_truth_value() -> None:
+    """`assert result.p99` would always hold."""
+    with pytest.raises(UnitError, match="compare it with a limit"):
+        assert value(2e-6, "s")
+
+
+def test_counts_compare_with_plain_numbers() -> None:
+    """`result.growth("pause") == 0` reads as it should."""
+    assert value(0, "") == 0
+    assert not value(3, "") == 0
+    assert value(4096, "B") == 4096
+
+
+def test_words_know_equality_only() -> None:
+    """A state is the declared one or it is not; it has no order."""
+    assert value("ACTIVE", "word") == "ACTIVE"
+    assert value("DOWN", "word") != "ACTIVE"
+    with pytest.raises(UnitError):
+        _ = value("DOWN", "word") < "UP"
+
+
+def test_a_value_cannot_be_hidden_in_a_set() -> None:
+    """Equality notes a check, so sets would make checks up."""
+    with pytest.raises(TypeError):
+        {value(1, "")}

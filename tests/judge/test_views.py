@@ -1,0 +1,166 @@
+"""What tests read: the record's numbers, and an error where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fabric import us
+from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.views import PairResult, PortResult
+from pytest_fabric.results import (
+    Bandwidth,
+    Growth,
+    Latency,
+    Measurement,
+    PciHop,
+    RdmaPort,
+    Traffic,
+)
+
+RECORD = Measurement(
+    key="ib_write_lat size=4",
+    tool="ib_write_lat",
+    target="a:r0..b:r0",
+    commands={},
+    versions={},
+    attempts=(),
+    settings={},
+    latency=Latency(4, 20_000, 1.8e-6, 9e-6, 2e-6, 2.1e-6, 2.4e-6, 8e-6),
+    bandwidth=None,
+    mtu=4096,
+    growth=(
+        Growth("a:r0", "rx_prio3_pause", "pause", 0, "rx", 3),
+        Growth("b:r0", "tx_prio3_pause", "pause", 18_422, "tx", 3),
+    ),
+    counter_errors={"discards": "b:r0: rx_discards_phy is unreadable"},
+    traffic=Traffic(80_000, 90_000, 90_000, 0.25, "a:r0"),
+    doubts=(),
+    beside=(),
+    raw={},
+    error=None,
+    started=0.0,
+    duration=1.0,
+)
+
+PORT = RdmaPort(
+    device="mlx5_0",
+    number=1,
+    pci="0000:1a:00.0",
+    driver="mlx5_core",
+    guid="",
+    firmware=None,
+    psid=None,
+    netdevs=("ens1",),
+    link_layer="Ethernet",
+    state="DOWN",
+    physical_state="Polling",
+    speed_bps=None,
+    width=4,
+    active_mtu=None,
+    gids=(),
+    numa_node=None,
+    local_cpus=None,
+    irq_cpus=(),
+    traffic_class=None,
+    pcie=(PciHop("0000:1a:00.0", 32e9, 8, 32e9, 16), PciHop("0000:19:01.0", 32e9, 8, 32e9, 8)),
+)
+
+
+def pair(record: Measurement = RECORD) -> PairResult:
+    return PairResult(record, Ledger())
+
+
+def test_numbers_carry_unit_metric_and_label() -> None:
+    """A failure text needs all of them."""
+    value = pair().p99
+
+    assert (value.number, value.unit, value.metric) == (2.4e-6, "s", "ib_write_lat.4.p99")
+    assert value.label == "ib_write_lat 4 B: P99"
+
+
+def test_growth_sums_both_ends_and_names_the_counters_that_grew() -> None:
+    """The total decides, the end that grew is the evidence."""
+    value = pair().growth("pause")
+
+    assert value.number == 18_422
+    assert value.detail == ("b:r0 tx_prio3_pause +18,422",)
+
+
+@pytest.mark.parametrize(
+    ("meaning", "error"),
+    [("discards", CounterError), ("crc_errors", CounterError), ("paws", MissingValueError)],
+)
+def test_a_missing_counter_is_not_zero_growth(meaning: str, error: type[Exception]) -> None:
+    """Unreadable, absent or unknown: each is an error."""
+    with pytest.raises(error):
+        pair().growth(meaning)
+
+
+def test_what_was_not_measured_is_an_error_and_a_slip_gets_a_hint() -> None:
+    """A latency run has no average bandwidth, and nothing is called p9."""
+    with pytest.raises(MissingValueError, match="did not measure average"):
+        _ = pair().average
+    with pytest.raises(MissingValueError, match="did you mean p99"):
+        _ = pair().p9
+
+
+def test_a_percentile_needs_samples() -> None:
+    """perftest's P99.9 of a thousand iterations is its maximum."""
+    few = replace(RECORD, latency=Latency(4, 400, 1e-6, 9e-6, 2e-6, 2e-6, 3e-6, 9e-6))
+    thousand = replace(RECORD, latency=Latency(4, 1000, 1e-6, 9e-6, 2e-6, 2e-6, 3e-6, 9e-6))
+
+    assert pair(thousand).p99 < us(5)
+    with pytest.raises(MissingValueError, match=r"P99\.9 needs at least 10,000"):
+        _ = pair(thousand).p999
+    with pytest.raises(MissingValueError, match="P99 needs at least 500"):
+        _ = pair(few).p99
+
+
+def test_a_run_with_duration_has_no_percentile() -> None:
+    """-D prints an average only; it never stands in for P99."""
+    record = replace(RECORD, latency=Latency(4, 20_000, None, None, None, 2e-6, None, None))
+
+    with pytest.raises(MissingValueError, match="did not measure p99"):
+        _ = pair(record).p99
+
+
+def test_doubtful_values_are_not_judged_but_the_class_is() -> None:
+    """When traffic went elsewhere its latency says nothing; where it went is a finding."""
+    record = replace(RECORD, doubts=("a:r0 moved only 25% of the payload on priority 3",))
+
+    with pytest.raises(MeasurementError, match="only 25%"):
+        _ = pair(record).p99
+    with pytest.raises(MeasurementError):
+        pair(record).growth("pause")
+    assert pair(record).class_share.number == 0.25
+
+
+def test_a_peak_that_was_not_measured_is_an_error() -> None:
+    """perftest prints 0.00 for it."""
+    record = replace(
+        RECORD, tool="ib_write_bw", latency=None, bandwidth=Bandwidth(2**20, 9, None, 3e11, 4e5)
+    )
+
+    with pytest.raises(MissingValueError, match="did not measure peak"):
+        _ = pair(record).peak
+
+
+def test_a_port_says_what_it_knows_and_where_the_pcie_link_is_narrow() -> None:
+    """The slot above the NIC is shown beside the NIC's own link."""
+    port = PortResult("a:r0", PORT, Ledger())
+
+    assert port.pcie_width == 8
+    assert port.pcie_width.detail == (
+        "0000:1a:00.0 32 GT/s x8, can do 32 GT/s x16",
+        "0000:19:01.0 32 GT/s x8, can do 32 GT/s x8",
+    )
+
+
+@pytest.mark.parametrize("name", ["speed", "active_mtu", "firmware", "psid"])
+def test_what_a_port_does_not_say_is_an_error(name: str) -> None:
+    """Unreadable is not a value."""
+    with pytest.raises(MissingValueError, match="does not say"):
+        getattr(PortResult("a:r0", PORT, Ledger()), name)

@@ -1,0 +1,133 @@
+"""The end of a run fits on a screen and leaves nothing out in silence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fabric.report.summary import Coverage, Run, coverage, lines
+from pytest_fabric.results import Verdict
+
+from .examples import HOSTILE, planned, verdict
+
+DATA = Path(__file__).parent / "data"
+PORTS = [f"gpu{node:03}:rail{rail}" for node in range(1, 5) for rail in range(2)]
+
+
+def flood(count: int) -> list[Verdict]:
+    """Return the verdicts of a fabric in which about everything is broken in its own way."""
+    made = []
+    for n in range(count):
+        port = f"gpu{n:04}:rail{n % 8}"
+        made += [
+            verdict(
+                port, "failed", f"test_{n % 90}", message=f"{port} {n}", value=float(n), unit=""
+            ),
+            verdict(f"{port}..gpu{n * 7 % count:04}:rail0", "failed" if n % 3 else "passed"),
+            verdict(port, "error", f"test_e{n % 50}", message=f"{port}: " + "long " * 100),
+            verdict(port, "skipped", f"test_s{n}", message=f"reason {n}"),
+        ]
+    return made
+
+
+def a_few_failures() -> Run:
+    """Return a run with one bad port, one unreachable node and one excluded one."""
+    pairs = [
+        verdict("gpu001:rail0..gpu002:rail0", "failed"),
+        replace(verdict("gpu002:rail0..gpu003:rail0", "failed"), value=40e-6),
+        verdict("gpu003:rail0..gpu001:rail0"),
+        verdict("gpu001:rail1..gpu002:rail1"),
+    ]
+    checks = [
+        *(verdict(port, check="test_state") for port in PORTS[:6]),
+        *(verdict(p, "error", "test_state", f"{p[:6]}: refused\nmore") for p in PORTS[6:]),
+        *(verdict(p, "skipped", "test_pause", "pause: not counted by rxe") for p in PORTS[:2]),
+        *pairs,
+    ]
+    plan = [*map(planned, checks), planned(verdict("gpu001", check="test_late"))]
+    excluded = {"gpu017": "drained, INC-4711", "gpu018": "drained, INC-4711"}
+    declared = [*PORTS, "gpu017:rail0", "gpu018:rail0"]
+    return Run(plan, checks, declared, excluded, "fabric-runs/20261129-132105")
+
+
+CASES = {
+    "healthy": Run([], [verdict(port) for port in PORTS], PORTS, {}, "fabric-runs/x"),
+    "a_few_failures": a_few_failures(),
+    "nothing": Run([], [], [], {}, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_summary_reads_as_agreed(case: str) -> None:
+    """Counts and coverage first, then what went wrong, then where to look."""
+    shown = "\n".join(lines(CASES[case])) + "\n"
+
+    assert shown == (DATA / f"summary_{case}.txt").read_text()
+
+
+@pytest.mark.parametrize("count", [5, 60, 1000])
+def test_a_flood_still_fits_on_a_screen(count: int) -> None:
+    """30 lines of at most 160 characters, and every part says how much it leaves out."""
+    excluded = {f"gpu{n}": f"reason {n}" for n in range(40)}
+    shown = lines(Run([], flood(count), PORTS, excluded, "fabric-runs/x"))
+
+    assert len(shown) <= 30
+    assert max(map(len, shown)) <= 160
+    assert shown[-1] == "run directory: fabric-runs/x"
+    cut = [line.strip() for line in shown if line.strip().startswith("and ")]
+    assert len(cut) == (3 if count == 5 else 5)
+    assert all(re.fullmatch(r"and [\d,]+ more [a-z ]+", line) for line in cut)
+
+
+def test_hostile_text_stays_on_its_line() -> None:
+    """Messages and reasons come from nodes and files."""
+    broken = [
+        verdict("gpu1", outcome, message=HOSTILE + "\n\x1b[2J") for outcome in ("error", "skipped")
+    ]
+    shown = lines(Run([], broken, [], {"gpu2": HOSTILE}, None))
+
+    assert not set("".join(shown)) & set("\n\x1b\x00\x9b\ud800\ufffe")
+
+
+def test_a_failure_without_value_shows_its_message() -> None:
+    """A plain assertion has no limit to show."""
+    shown = lines(Run([], [verdict("gpu1", "failed", message="lost\nmore", limit=None)], [], {}))
+
+    assert "  1 x test_p99  gpu1: lost" in shown
+
+
+def test_values_of_several_limits_are_not_mixed() -> None:
+    """A range is shown only of values that were held against one limit."""
+    mixed = [verdict("a", "failed"), verdict("b", "failed", limit="<= 9 us")]
+
+    assert "  2 x test_p99  a,b" in lines(Run([], mixed, [], {}))
+
+
+def test_coverage_counts_only_ports_with_a_value() -> None:
+    """Skipped, erroneous and missing checks measured nothing; a pair measures both its ports."""
+    declared = ["a:r0", "b:r0", "c:r0", "d:r0", "e:r0", "f:r0"]
+    seen = [
+        verdict("a:r0..b:r0", "failed"),
+        verdict("c:r0", "skipped"),
+        verdict("d:r0", "error"),
+        verdict("e:r0"),
+        verdict("f"),
+    ]
+
+    assert coverage(declared, seen) == Coverage(("a:r0", "b:r0", "e:r0"), ("c:r0", "d:r0", "f:r0"))
+
+
+def test_coverage_is_never_rounded_up_to_all() -> None:
+    """One port of ten thousand that nobody measured shows."""
+    declared = [f"gpu{n}:r0" for n in range(10_000)]
+    shown = lines(Run([], [verdict(port) for port in declared[1:]], declared, {}))
+
+    assert shown[1] == "ports: 9,999 of 10,000 measured (99.9%); not measured: gpu0:r0"
+
+
+def test_the_run_directory_is_never_cut() -> None:
+    """A path that was cut cannot be copied."""
+    assert lines(Run([], [], [], {}, "/long" * 60))[-1] == f"run directory: {'/long' * 60}"

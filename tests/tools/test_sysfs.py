@@ -1,0 +1,115 @@
+"""sysfs trees: ports as the kernel shows them, and nothing made up where it says nothing."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fabric.results import PciHop, RdmaPort
+from pytest_fabric.tools import sysfs
+
+MLX5 = """\
+/sys/class/infiniband/mlx5_0/node_guid:0c42:a103:0001:0203
+/sys/class/infiniband/mlx5_0/fw_ver:28.39.1002
+/sys/class/infiniband/mlx5_0/board_id:MT_0000000838
+/sys/class/infiniband/mlx5_0/ports/1/state:4: ACTIVE
+/sys/class/infiniband/mlx5_0/ports/1/phys_state:5: LinkUp
+/sys/class/infiniband/mlx5_0/ports/1/rate:400 Gb/sec (4X NDR)
+/sys/class/infiniband/mlx5_0/ports/1/link_layer:Ethernet
+/sys/class/infiniband/mlx5_0/device/numa_node:1
+/sys/class/infiniband/mlx5_0/device/local_cpulist:32-63
+/sys/class/infiniband/mlx5_0/device/uevent:DRIVER=mlx5_core
+/sys/class/infiniband/mlx5_0/device/uevent:PCI_SLOT_NAME=0000:1a:00.0
+/sys/class/infiniband/mlx5_0/device/current_link_speed:32.0 GT/s PCIe
+/sys/class/infiniband/mlx5_0/device/current_link_width:8
+/sys/class/infiniband/mlx5_0/device/max_link_speed:32.0 GT/s PCIe
+/sys/class/infiniband/mlx5_0/device/max_link_width:16
+/sys/class/infiniband/mlx5_0/device/../uevent:PCI_SLOT_NAME=0000:19:01.0
+/sys/class/infiniband/mlx5_0/device/../current_link_speed:Unknown speed
+/sys/class/infiniband/mlx5_0/device/../current_link_width:0
+/sys/class/infiniband/mlx5_0/device/msi_irqs/77:msix
+/proc/irq/77/effective_affinity_list:34
+/sys/class/infiniband/mlx5_0/device/net/ens1f0np0/ifindex:5
+/sys/class/net/ens1f0np0/speed:400000
+/sys/class/net/ens1f0np0/mtu:4200
+/sys/class/infiniband/mlx5_0/tc/1/traffic_class:Global tclass=106
+/sys/class/infiniband/mlx5_0/ports/1/gids/3:0000:0000:0000:0000:0000:ffff:0a01:0001
+/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3:RoCE v2
+/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3:ens1f0np0
+"""
+
+RXE = """\
+/sys/class/infiniband/rxe0/node_guid:5054:00ff:fe12:3401
+/sys/class/infiniband/rxe0/parent:eth1
+/sys/class/infiniband/rxe0/ports/1/state:4: ACTIVE
+/sys/class/infiniband/rxe0/ports/1/phys_state:5: LinkUp
+/sys/class/infiniband/rxe0/ports/1/rate:2.5 Gb/sec (1X SDR)
+/sys/class/infiniband/rxe0/ports/1/link_layer:Ethernet
+/sys/class/net/eth1/speed:-1
+/sys/class/net/eth1/mtu:1500
+"""
+
+
+def only(text: str) -> RdmaPort:
+    (port,) = sysfs.ports(sysfs.parse(text))
+    return port
+
+
+def test_a_port_of_a_connectx() -> None:
+    """Every fact stands where the kernel puts it."""
+    port = only(MLX5)
+
+    assert (port.device, port.number, port.pci) == ("mlx5_0", 1, "0000:1a:00.0")
+    assert (port.state, port.physical_state, port.link_layer) == ("ACTIVE", "LinkUp", "Ethernet")
+    assert (port.speed_bps, port.width, port.active_mtu) == (400e9, 4, 4096)
+    assert (port.firmware, port.psid, port.driver) == ("28.39.1002", "MT_0000000838", "mlx5_core")
+    assert (port.netdevs, port.numa_node, port.local_cpus) == (("ens1f0np0",), 1, "32-63")
+    assert (port.irq_cpus, port.traffic_class) == ((34,), 106)
+    assert [(gid.index, gid.type, gid.netdev) for gid in port.gids] == [(3, "RoCE v2", "ens1f0np0")]
+
+
+def test_pcie_hops_go_from_the_nic_to_the_root_and_unknown_is_none() -> None:
+    """A width of 0 and `Unknown speed` are what the kernel says when it does not know."""
+    assert only(MLX5).pcie == (
+        PciHop("0000:1a:00.0", 32e9, 8, 32e9, 16),
+        PciHop("0000:19:01.0", None, None, None, None),
+    )
+
+
+def test_soft_roce_has_no_speed_no_pci_and_the_mtu_of_its_netdev() -> None:
+    """The SDR rate that rxe shows is no speed of an Ethernet port."""
+    port = only(RXE)
+
+    assert (port.speed_bps, port.pci, port.pcie) == (None, None, ())
+    assert (port.driver, port.netdevs, port.active_mtu) == ("rdma_rxe", ("eth1",), 1024)
+
+
+def test_infiniband_takes_its_speed_from_the_rate_and_has_no_mtu_here() -> None:
+    """On InfiniBand the rate is the truth, and only ibv_devinfo knows the MTU."""
+    port = only(MLX5.replace("link_layer:Ethernet", "link_layer:InfiniBand"))
+
+    assert (port.speed_bps, port.width, port.active_mtu) == (400e9, 4, None)
+
+
+def test_a_state_is_judged_by_its_number() -> None:
+    """Words differ between kernels; an unknown number is shown, never taken for ACTIVE."""
+    assert only(MLX5.replace("4: ACTIVE", "1: DOWN")).state == "DOWN"
+    assert only(MLX5.replace("4: ACTIVE", "9: ACTIVE")).state == "unknown (9: ACTIVE)"
+
+
+def test_cpu_lists_of_impossible_size_are_refused() -> None:
+    """Text from nodes is hostile: a list must not eat the controller's memory."""
+    assert sysfs.cpu_list("0-3,8") == (0, 1, 2, 3, 8)
+    assert sysfs.cpu_list("0-99999999999") == ()
+    assert sysfs.cpu_list("all of them") == ()
+
+
+@given(cut=st.integers(0, len(MLX5)), noise=st.text(max_size=40))
+def test_a_torn_tree_gives_fewer_facts_and_never_other_ones(cut: int, noise: str) -> None:
+    """Whatever is left of a torn text, a fact is the right one or missing."""
+    whole = only(MLX5)
+    for port in sysfs.ports(sysfs.parse(MLX5[:cut].rpartition("\n")[0] + "\n" + noise)):
+        if port.device != whole.device:
+            continue
+        for name in ("speed_bps", "width", "firmware", "psid", "local_cpus"):
+            assert getattr(port, name) in (getattr(whole, name), None)
