@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 #: Refresh of `hw_counters/`: the kernel caches them for `lifespan`, 10 ms plus rounding.
 CACHED_S = 0.02
@@ -191,6 +192,7 @@ def counters(driver: str) -> tuple[Counter, ...]:
     return CATALOGUE.get(driver, PMA)
 
 
+@lru_cache(maxsize=65_536)  # names repeat in every window; bounded, since nodes choose them
 def find(driver: str, name: str) -> Match | None:
     """Return what a counter of a driver is, or None for one that has no meaning here."""
     for counter in counters(driver):

@@ -1,0 +1,142 @@
+"""Every counter with a meaning is known by its exact name, width and behaviour."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric.counters import catalogue, meanings, refresh_s
+from pytest_fabric.counters.catalogue import Counter
+from pytest_fabric.metrics import MEANINGS
+
+ALL = [(driver, counter) for driver, known in catalogue.CATALOGUE.items() for counter in known]
+
+
+@pytest.mark.parametrize(
+    ("driver", "name", "meaning", "direction", "priority"),
+    [
+        ("mlx5_core", "port_xmit_data", "bytes", "tx", None),
+        ("mlx5_core", "port_rcv_data", "bytes", "rx", None),
+        ("mlx5_core", "tx_prio3_bytes", "bytes", "tx", 3),
+        ("mlx5_core", "rx_prio0_bytes", "bytes", "rx", 0),
+        ("mlx5_core", "tx_prio7_packets", "packets", "tx", 7),
+        ("mlx5_core", "rx_prio3_pause", "pause", "rx", 3),
+        ("mlx5_core", "tx_prio3_pause", "pause", "tx", 3),
+        ("mlx5_core", "rx_prio3_pause_duration", "pause_duration", "rx", 3),
+        ("mlx5_core", "tx_global_pause", "pause", "tx", None),
+        ("mlx5_core", "rx_prio3_discards", "discards", "rx", 3),
+        ("mlx5_core", "rx_prio3_buf_discard", "discards", "rx", 3),
+        ("mlx5_core", "rx_prio3_cong_discard", "discards", "rx", 3),
+        ("mlx5_core", "rx_discards_phy", "discards", "rx", None),
+        ("mlx5_core", "port_xmit_discards", "discards", "tx", None),
+        ("mlx5_core", "rx_crc_errors_phy", "crc_errors", "rx", None),
+        ("mlx5_core", "check_seq_err", "crc_errors", "rx", None),
+        ("mlx5_core", "port_rcv_errors", "crc_errors", "rx", None),
+        ("mlx5_core", "rx_pcs_symbol_err_phy", "symbol_errors", "rx", None),
+        ("mlx5_core", "symbol_err", "symbol_errors", "rx", None),
+        ("mlx5_core", "symbol_error", "symbol_errors", "rx", None),
+        ("mlx5_core", "out_of_sequence", "out_of_sequence", "rx", None),
+        ("mlx5_core", "packet_seq_err", "out_of_sequence", "tx", None),
+        ("mlx5_core", "local_ack_timeout_err", "retransmissions", "tx", None),
+        ("mlx5_core", "duplicate_request", "retransmissions", "rx", None),
+        ("mlx5_core", "implied_nak_seq_err", "retransmissions", "tx", None),
+        ("mlx5_core", "roce_adp_retrans", "retransmissions", "tx", None),
+        ("mlx5_core", "req_transport_retries_exceeded", "retransmissions", "tx", None),
+        ("mlx5_core", "rnr_nak_retry_err", "retransmissions", "tx", None),
+        ("mlx5_core", "link_downed", "link_downed", None, None),
+        ("mlx5_core", "link_down_events_phy", "link_downed", None, None),
+        ("rdma_rxe", "sent_pkts", "packets", "tx", None),
+        ("rdma_rxe", "rcvd_pkts", "packets", "rx", None),
+        ("rdma_rxe", "out_of_seq_request", "out_of_sequence", "rx", None),
+        ("rdma_rxe", "rcvd_seq_err", "out_of_sequence", "tx", None),
+        ("rdma_rxe", "completer_retry_err", "retransmissions", "tx", None),
+        ("rdma_rxe", "link_downed", "link_downed", None, None),
+        ("unheard_of", "port_xmit_data", "bytes", "tx", None),
+    ],
+)
+def test_a_name_has_one_meaning(
+    driver: str, name: str, meaning: str, direction: str | None, priority: int | None
+) -> None:
+    match = catalogue.find(driver, name)
+
+    assert match is not None
+    assert (match.counter.meaning, match.counter.direction) == (meaning, direction)
+    assert match.priority == priority
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lifespan",
+        "outbound_pci_stalled_rd",
+        "outbound_pci_stalled_wr",
+        "rx_pause_ctrl_phy",
+        "rx_prio8_bytes",
+        "rx_prio33_bytes",
+        "rx_prio3_bytes2",
+        "xrx_prio3_bytes",
+        "tx_bytes_phy",
+        "rx_corrected_bits_phy",
+        "req_cqe_flush_error",
+        "admin_q_pause",
+        "",
+    ],
+)
+def test_gauges_sums_and_strangers_have_none(name: str) -> None:
+    assert catalogue.find("mlx5_core", name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "behaviour"),
+    [
+        ("symbol_error", 16, "saturates"),
+        ("link_error_recovery", 8, "saturates"),
+        ("link_downed", 8, "saturates"),
+        ("port_rcv_errors", 16, "saturates"),
+        ("port_rcv_remote_physical_errors", 16, "saturates"),
+        ("port_rcv_switch_relay_errors", 16, "saturates"),
+        ("port_xmit_discards", 16, "saturates"),
+        ("port_xmit_constraint_errors", 8, "saturates"),
+        ("port_rcv_constraint_errors", 8, "saturates"),
+        ("local_link_integrity_errors", 4, "saturates"),
+        ("excessive_buffer_overrun_errors", 4, "saturates"),
+        ("VL15_dropped", 16, "saturates"),
+        ("port_xmit_wait", 32, "saturates"),
+        ("port_xmit_data", 64, "wraps"),
+        ("out_of_sequence", 32, "wraps"),
+        ("local_ack_timeout_err", 32, "wraps"),
+        ("rx_prio3_pause", 64, "wraps"),
+        ("np_cnp_sent", 64, "wraps"),
+    ],
+)
+def test_a_counter_has_its_width(name: str, bits: int, behaviour: str) -> None:
+    match = catalogue.find("mlx5_core", name)
+
+    assert match is not None
+    assert (match.counter.bits, match.counter.behaviour) == (bits, behaviour)
+
+
+@pytest.mark.parametrize(("driver", "counter"), ALL, ids=lambda value: str(value)[:60])
+def test_every_entry_uses_the_words_of_the_catalogue(driver: str, counter: Counter) -> None:
+    assert counter.direction in ("tx", "rx", None)
+    assert counter.unit in ("B", "words4", "packets", "events", "us")
+    assert counter.behaviour in ("wraps", "saturates")
+    assert counter.group in ("never", "uncongested", "information")
+    assert ("p" in counter.pattern.groupindex) == ("prio" in counter.pattern.pattern)
+
+
+def test_mlx5_has_every_meaning_that_a_limit_can_name() -> None:
+    assert set(MEANINGS) <= meanings("mlx5_core")
+
+
+def test_soft_roce_has_no_pause_and_no_bytes() -> None:
+    assert not {"pause", "bytes", "crc_errors", "discards"} & meanings("rdma_rxe")
+    assert {"packets", "out_of_sequence", "retransmissions"} <= meanings("rdma_rxe")
+
+
+@pytest.mark.parametrize("driver", ["mlx5_core", "rdma_rxe"])
+def test_a_known_driver_is_fresh_when_the_kernels_cache_has_expired(driver: str) -> None:
+    assert 0.012 < refresh_s(driver) < 0.1
+
+
+def test_an_unknown_driver_is_given_the_time_of_the_slowest() -> None:
+    assert refresh_s("unheard_of") == 2.0
