@@ -66,7 +66,9 @@ def _failed_check(item: pytest.Item) -> Check | None:
 def failure(item: pytest.Item, check: Check) -> str:
     """Return the text of a failure: subject, value, limit with its place, evidence."""
     record = item.stash.get(measurement_key, None)
-    details = [("counters" if record else "pcie", "\n".join(check.detail))]
+    subject = check.metric.partition(".")[0]
+    # The counters that grew are told by the evidence of the measurement.
+    details = [(subject, "\n".join(check.detail))] if subject in ("class", "pcie") else []
     if record is not None:
         details.extend(evidence.details(record))
     source = check.source or _place(item)

@@ -82,7 +82,8 @@ class FabricRun:
 
     def port(self, item: pytest.Item, port: Port) -> PortResult:
         """Return what a port says about itself. Raises MeasurementError, TransportError."""
-        return PortResult(str(port), self.engine.port(port), ledger_of(item))
+        available = self.limits(port).require
+        return PortResult(str(port), self.engine.port(port), ledger_of(item), available)
 
     def pair(self, item: pytest.Item, pair: Pair) -> MeasurablePair:
         """Return a pair on which a test can measure on the spot."""
@@ -145,7 +146,7 @@ class FabricRun:
         if record.error is not None:
             message = record.error.message.removeprefix(f"{record.target}: ")
             raise MeasurementError(record.target, record.error.kind, message)
-        return PairResult(record, ledger_of(item))
+        return PairResult(record, ledger_of(item), self.limits(pair).require)
 
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self.engine.node(node), ledger_of(item))

@@ -181,21 +181,35 @@ def _delta(counter: Counter, before: int, after: int) -> int:
 def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     """Return the readable counters of a meaning in a snapshot.
 
-    Raises CounterError when there is none: a missing counter is not zero growth.
+    Raises CounterError when there is none, or none for a direction that the driver counts on
+    Ethernet: a missing counter is not zero growth.
     """
-    known = [
-        name
+    known = {
+        name: match.counter.direction
         for name, match in _known(shot.driver, _names(shot))
         if match.counter.meaning == meaning
-    ]
+    }
     readable = tuple(name for name in known if name in shot.values)
-    if not readable:
-        reasons = "; ".join(f"{name}: {shot.unreadable[name]}" for name in known)
+    blind = _directions(shot, meaning) - {known[name] for name in readable}
+    if not readable or blind:
+        way = f" for {' and '.join(sorted(filter(None, blind)))}" if readable else ""
+        reasons = "; ".join(f"{n}: {shot.unreadable[n]}" for n in known if n not in shot.values)
         raise CounterError(
-            f"{shot.port}: no counter of driver {shot.driver or 'unknown'} says {meaning}"
+            f"{shot.port}: no counter of driver {shot.driver or 'unknown'} says {meaning}{way}"
             f"{f' ({reasons})' if reasons else ''}: a missing counter is not zero growth"
         )
     return readable
+
+
+def _directions(shot: Snapshot, meaning: str) -> set[str | None]:
+    """Return the directions in which an Ethernet port's driver counts a meaning."""
+    if catalogue.ROCE_ONLY.isdisjoint(_names(shot)):
+        return set()  # InfiniBand and software devices count one direction only
+    return {
+        counter.direction
+        for counter in catalogue.counters(shot.driver)
+        if counter.meaning == meaning and counter.layer != "InfiniBand"
+    }
 
 
 def saturated(shot: Snapshot) -> tuple[str, ...]:

@@ -29,7 +29,11 @@ class Ledger:
     reads: list[str] = field(default_factory=list)
 
     def verdict_check(self) -> Check | None:
-        """Return the check that decides: the last one that failed, or else the last one."""
+        """Return the check that decides, or None when there is none.
+
+        Of the value that failed last it is the first clause missed; without a miss the last check.
+        """
         failed = [check for check in self.checks if not check.passed]
-        deciding = failed or self.checks
-        return deciding[-1] if deciding else None
+        if not failed:
+            return self.checks[-1] if self.checks else None
+        return next(check for check in failed if check.metric == failed[-1].metric)

@@ -77,11 +77,15 @@ class Limits:
     profiles: tuple[Profile, ...]
     skip: Callable[[str], None]
 
-    def __getitem__(self, metric: str) -> BoundLimit:
+    def require(self, metric: str) -> None:
+        """Skip when a profile says that its hardware cannot show a metric."""
         for profile in self.profiles:
             reason = profile.why_not_available(metric)
             if reason is not None:
                 self.skip(f"{metric}: not available by profile {profile.name}: {reason}")
+
+    def __getitem__(self, metric: str) -> BoundLimit:
+        self.require(metric)
         clauses = [clause for profile in self.profiles for clause in self._bound(profile, metric)]
         return BoundLimit(metric, tuple(clauses))
 

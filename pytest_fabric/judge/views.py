@@ -40,17 +40,23 @@ def _unknown(kind: str, name: str, known: tuple[str, ...]) -> MissingValueError:
     return MissingValueError(f"{kind} has no value {name!r}{hint}")
 
 
+def everything(metric: str) -> None:
+    """Let every metric be read: for targets whose profile leaves nothing out."""
+
+
 @dataclass(frozen=True)
 class PairResult:
     """The result of one measurement on a pair: `result.p99`, `result.average`, `result.growth()`.
 
     Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate. Both: mtu,
     class_share. Raises MissingValueError for what was not measured, and MeasurementError when the
-    traffic did not go where it was sent.
+    traffic did not go where it was sent. `available` is called with each metric before it is read,
+    and skips what the profile says that this hardware cannot show.
     """
 
     record: Measurement
     ledger: Ledger
+    available: Callable[[str], None] = everything
 
     @property
     def title(self) -> str:
@@ -64,6 +70,7 @@ class PairResult:
         if name not in FIELDS:
             raise _unknown(self.record.tool, name, (*FIELDS, "mtu", "class_share", "growth"))
         kind, field, unit = FIELDS[name]
+        self.available(f"{self.record.tool}.{name}")
         self._refuse_doubts()
         row = getattr(self.record, kind)
         number = getattr(row, field) if row is not None else None
@@ -80,6 +87,7 @@ class PairResult:
     @property
     def mtu(self) -> Value:
         """Return the RDMA MTU that both ends agreed on, in bytes."""
+        self.available("link.mtu")
         if self.record.mtu is None:
             raise MissingValueError(f"{self.record.target}: {self.title} did not print its MTU")
         return self._value("link.mtu", f"{self.title}: MTU", self.record.mtu, "B")
@@ -87,6 +95,7 @@ class PairResult:
     @property
     def class_share(self) -> Value:
         """Return the least share of the traffic that an end moved on the declared priority."""
+        self.available("class.share")
         traffic = self.record.traffic
         if traffic is None or traffic.class_share is None:
             raise MissingValueError(
@@ -94,13 +103,14 @@ class PairResult:
                 "traffic class cannot be told: add `class` to not_available of the profile"
             )
         detail = (f"{traffic.class_port} moved the least of it there",)
-        label = f"{self.title}: share on the declared priority"
+        label = f"{self.title}: share of payload in the declared class"
         return self._value("class.share", label, round(traffic.class_share, 4), "", detail)
 
     def growth(self, meaning: str) -> Value:
         """Return by how much the counters of a meaning grew during the run, at both ends."""
         if meaning not in MEANINGS:
             raise _unknown("growth", meaning, MEANINGS)
+        self.available(f"{meaning}.growth")
         self._refuse_doubts()
         if meaning in self.record.counter_errors:
             raise CounterError(self.record.counter_errors[meaning])
@@ -138,6 +148,7 @@ class PortResult:
     port: str
     record: RdmaPort
     ledger: Ledger
+    available: Callable[[str], None] = everything
 
     @property
     def layer(self) -> Value:
@@ -208,6 +219,7 @@ class PortResult:
         advice: str = "",
         detail: tuple[str, ...] = (),
     ) -> Value:
+        self.available(metric)
         if number is None:
             raise MissingValueError(
                 f"{self.port}: {self.record.device} does not say its {metric}: {advice}"

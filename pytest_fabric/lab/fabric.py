@@ -10,7 +10,7 @@ from random import Random
 
 from pytest_fabric.lab import sysfs
 from pytest_fabric.lab.clock import Clock
-from pytest_fabric.lab.filesystem import View
+from pytest_fabric.lab.filesystem import Directory, View
 from pytest_fabric.lab.leases import Leases
 from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.network import Network
@@ -28,14 +28,14 @@ class Fabric:
         self.traffic = Traffic()
         self.network = Network(nodes)
         self.leases = Leases()
-        self._roots = {
-            node.name: sysfs.root(node, self.traffic.tally, self.clock.uptime) for node in nodes
-        }
+        self._roots: dict[str, Directory] = {}
         self._pids = count(4242)
         self._runs: Counter[str] = Counter()
 
     def view(self, node: Node) -> View:
-        """Return a node's file system at this moment."""
+        """Return a node's file system at this moment; it is made when it is first looked at."""
+        if node.name not in self._roots:
+            self._roots[node.name] = sysfs.root(node, self.traffic.tally, self.clock.uptime)
         return View(self._roots[node.name])
 
     def pid(self) -> int:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import ConfigError
+from pytest_fabric.lab import growth
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Node, Port
+from pytest_fabric.lab.traffic import Tally
 from pytest_fabric.results import Port as PortId
 
 #: Every perftest program; they come in one package.
@@ -58,8 +60,7 @@ def _without_routed_gids(port: Port) -> Port:
 def _without_counter(port: Port) -> Port:
     if not port.is_ethernet:
         return replace(port, hidden_counters=frozenset({"symbol_error"}))
-    pauses = {f"rx_prio{priority}_pause" for priority in port.lossless}
-    return replace(port, hidden_counters=frozenset(pauses or {"rx_discards_phy"}))
+    return replace(port, hidden_counters=frozenset(growth.pauses(port, Tally())))
 
 
 def _tool(behaviour: str) -> Callable[[Port], Port]:
@@ -142,8 +143,8 @@ CATALOGUE = {
         Fault(
             "counter_missing",
             ("port",),
-            "a counter that must be read is not there (pause on Ethernet, symbol errors else)",
-            "priority flow control switched off, or a driver that does not count",
+            "the counters of pause are not there; on InfiniBand that of symbol errors",
+            "flow control switched off (the driver hides what is off), or another driver",
             on_port=_without_counter,
         ),
         Fault(

@@ -197,9 +197,15 @@ def _priorities(port: Port, tally: Tally, past: int) -> dict[str, int]:
             f"rx_prio{p}_cong_discard": 0,
             f"rx_prio{p}_marked": 0,
         }
-    for p in port.lossless:  # the driver shows these only where flow control is on
-        values |= _pauses(f"prio{p}", tally.pauses[p])
-    return values if port.lossless else values | _pauses("global", tally.pauses[0])
+    return values | pauses(port, tally)
+
+
+def pauses(port: Port, tally: Tally) -> dict[str, int]:
+    """Return the counters of pause; the driver shows them only where flow control is on."""
+    values: dict[str, int] = {}
+    for priority in port.lossless:
+        values |= _pauses(f"prio{priority}", tally.pauses[priority])
+    return values or _pauses("global", tally.pauses[0])
 
 
 def _pauses(which: str, received: int) -> dict[str, int]:

@@ -99,6 +99,8 @@ class Login(paramiko.ServerInterface):
             return Result(2, stderr=f"bash: line 1: {error}\n")
         total = Result()
         for words in commands:
+            if channel.closed:
+                break
             result = self._wait(channel, words)
             total = Result(
                 result.status, total.stdout + result.stdout, total.stderr + result.stderr

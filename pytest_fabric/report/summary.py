@@ -63,7 +63,7 @@ def lines(run: Run) -> list[str]:
         *_coverage(run.declared, verdicts),
         *_limited(_excluded(run.excluded), EXCLUDED, "reasons"),
         *_limited(_skipped(verdicts), SKIPPED, "reasons"),
-        *_part("errors", _errors(verdicts), ERRORS, "checks"),
+        *_part("errors", _errors(verdicts), ERRORS, "causes"),
         *_part("failures", _failures(verdicts), FAILURES, "checks"),
         *_part("suspects", _suspects(suspects(verdicts)), SUSPECTS, "groups of places"),
     ]
@@ -103,8 +103,14 @@ def _skipped(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _errors(verdicts: Sequence[Verdict]) -> list[str]:
-    found = [v for v in verdicts if v.outcome not in ("passed", "failed", "skipped", "not run")]
-    return [f"{_head(group)}{_colon(_message(group[0]))}" for group in _by_check(found)]
+    by_cause: dict[str, list[str]] = defaultdict(list)
+    for v in verdicts:
+        if v.outcome not in ("passed", "failed", "skipped", "not run"):
+            by_cause[_message(v).removeprefix(f"{v.target}: ") or v.check].append(v.target)
+    return [
+        f"{len(targets):,} x {_places(sorted(set(targets)))}: {cause}"
+        for cause, targets in by_cause.items()
+    ]
 
 
 def _failures(verdicts: Sequence[Verdict]) -> list[str]:

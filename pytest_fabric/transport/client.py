@@ -21,6 +21,14 @@ _OVERDUE_S = 60.0
 _LOOK_S = 1.0
 #: The runner ends its jobs within 2 s of TERM, and what is left of them within two more.
 _CLOSE_S = 6.0
+#: Ends the group of each child of the parent of process $1 that runs `SHELL -c $2`.
+_END_SHELL = (
+    "read -r s </proc/$1/stat; c=$2; set -- ${s##*) }; "
+    'for f in $(grep -lsE "^[0-9]+ [(].*[)] . $2 " /proc/[0-9]*/stat); do '
+    "p=${f#/proc/}; p=${p%/stat}; "
+    'a=$(tr "\\0\\n" "\\n " </proc/$p/cmdline | tail -n +3); '
+    '[ "$a" = "$c" ] && kill -KILL -$p; done'
+)
 
 Audit = Callable[[str, str], None]
 
@@ -149,6 +157,7 @@ class NodeSession:
         self._writing = threading.Lock()
         self._greeted = threading.Event()
         self._error: TransportError | None = None
+        self._runner = 0
         self._heard = time.monotonic()
         self._reader = threading.Thread(target=self._read, name=f"fabric {node}", daemon=True)
 
@@ -197,9 +206,20 @@ class NodeSession:
         if self._error is not None:
             raise self._error
         try:
-            return self._wire.shell(command, deadline_s)
+            outcome = self._wire.shell(command, deadline_s)
         except OSError as error:
             raise TransportError(self.node, "lost", f"the connection is lost: {error}") from error
+        if outcome.end == "deadline":
+            self._end_shell(command)
+        return outcome
+
+    def _end_shell(self, command: str) -> None:
+        """End a command on another channel: closing that does not, and sshd's signals not always.
+
+        It is the process with that command line whose parent, sshd, is the runner's parent too.
+        """
+        words = ("sh", "-c", _END_SHELL, "sh", str(self._runner), command.replace("\n", " "))
+        self._submit(Job(words, GRACE_S).request, GRACE_S).wait_raw()
 
     def close(self) -> None:
         """End what still runs, and leave the node."""
@@ -258,6 +278,7 @@ class NodeSession:
 
     def _dispatch(self, event: Event) -> None:
         if isinstance(event, Hello):
+            self._runner = event.pid
             self._greeted.set()
             return
         with self._lock:

@@ -20,10 +20,9 @@ KEEPALIVE_S = 5.0
 #: No answer for this long, it is not.
 DEAD_S = 10.0
 
-#: paramiko logs tracebacks of what we report as one line; its records end here.
+#: paramiko logs tracebacks of what we report as one line; this logger of ours takes none.
 _LOG = logging.getLogger("pytest_fabric.transport.paramiko")
-_LOG.addHandler(logging.NullHandler())
-_LOG.propagate = False
+_LOG.setLevel(logging.CRITICAL + 1)
 
 
 class _Transport(paramiko.Transport):
@@ -41,10 +40,6 @@ class _Transport(paramiko.Transport):
         request.add_byte(paramiko.common.cMSG_GLOBAL_REQUEST)
         request.add_string("keepalive@openssh.com")
         request.add_boolean(True)
-        self.send(request)
-
-    def send(self, request: paramiko.Message) -> None:
-        """Send a request that paramiko has no function for."""
         self._send_user_message(request)  # type: ignore[attr-defined]  # missing in the stubs
 
     def refusal(self) -> str:
@@ -134,20 +129,10 @@ class Connection:
             raise OSError(f"no channel: {self._transport.refusal() or error}") from error
         return channel
 
-    def kill(self, channel: paramiko.Channel) -> None:
-        """Send SIGKILL to the process group of a channel's command (RFC 4254, 6.9)."""
-        request = paramiko.Message()
-        request.add_byte(paramiko.common.cMSG_CHANNEL_REQUEST)
-        request.add_int(channel.remote_chanid)
-        request.add_string("signal")
-        request.add_boolean(False)
-        request.add_string("KILL")
-        self._transport.send(request)
-
     def ask_alive(self) -> None:
         """After a quiet while, ask whether the other side is there."""
         now = time.monotonic()
-        if now - max(self._link.heard, self._asked) > KEEPALIVE_S:
+        if self._asked <= self._link.heard < now - KEEPALIVE_S:
             self._asked = now
             self._transport.ask_alive()
 

@@ -129,7 +129,7 @@ def _parse(spec: str) -> tuple[str, str | None, int | None]:
 
 def _hop(name: str, found: Options, given: Endpoint) -> Hop:
     """Return one log-in: what was given wins over ssh_config, as on ssh's command line."""
-    port = given.port or int(found.first("port") or 22)
+    port = given.port or _port(found)
     values = {**ssh_config.tokens(found), "p": str(port)}
     if given.user is not None:
         values["r"] = given.user
@@ -153,6 +153,13 @@ def _hop(name: str, found: Options, given: Endpoint) -> Hop:
         ),
         proxy_command=None if proxy == "none" else ssh_config.expanded(proxy, values),
     )
+
+
+def _port(found: Options) -> int:
+    value = found.first("port") or "22"
+    if not value.isdecimal():
+        raise ValueError(f"Port: expected a number, got {value!r}")
+    return int(value)
 
 
 def _files(names: str, values: Mapping[str, str]) -> Iterator[Path]:

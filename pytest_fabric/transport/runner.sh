@@ -211,17 +211,26 @@ all=
 for x; do kill -0 ${x#*:} && all="$all $x"; done
 }
 
-# The dead man's switch: the controller is gone, so is everything that it started.
+# The dead man's switch: the controller is gone, so is everything that it started, commands on other
+# channels of its connection (children of the same sshd) included.
 quit() {
 trap "" TERM HUP INT
+others=
+read -r x </proc/$PPID/comm
+case $x in
+sshd*) others=$(grep -lsE "^[0-9]+ \(.*\) . $PPID " /proc/[0-9]*/stat) ;;
+esac
+tell TERM
 prune
 for x in $all; do kill -TERM ${x#*:}; done
 now
 end=$((now + 600))
 while [ "$all" ] && [ $now -lt $end ]; do nap; now; prune; done
 for x in $all; do kill -KILL ${x#*:}; done
+tell KILL
 exit
 }
+tell() { for x in $others; do x=${x#/proc/}; [ ${x%/*} = $$ ] || kill -$1 -${x%/*}; done; }
 trap quit TERM HUP INT
 
 printf "\n%s\n" "$T hello $$" >&7

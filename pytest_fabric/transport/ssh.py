@@ -22,6 +22,7 @@ from pytest_fabric.transport.sections import decoded
 _HELLO_S = 15.0
 #: sshd allows 10 sessions per connection (MaxSessions), and the runner has one of them.
 _SHELLS = 8
+_SESSION_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 _CHUNK = 2**16
 #: Both streams share one event, which reading one of them may clear for the other.
 _PAUSE_S = 0.05
@@ -75,21 +76,31 @@ class SshWire:
     def shell(self, command: str, deadline_s: float) -> Outcome:
         """Run a command in the user's log-in shell; OSError when the node does not answer."""
         with self._shells:
-            channel = self._connection.channel(command)
+            channel = self._another_channel(command)
             try:
                 return self._drained(channel, deadline_s)
             finally:
                 channel.close()
 
+    def _another_channel(self, command: str) -> paramiko.Channel:
+        """Start a command; sshd counts a session until it has reaped it, a moment after its end."""
+        for pause_s in _SESSION_PAUSES_S:
+            try:
+                return self._connection.channel(command)
+            except OSError:
+                if not self._connection.active:
+                    raise
+                time.sleep(pause_s)
+        return self._connection.channel(command)
+
     def _drained(self, channel: paramiko.Channel, deadline_s: float) -> Outcome:
-        """Read both streams of a command to their ends, or until the deadline, then end it."""
+        """Read both streams of a command to their ends, or until the deadline."""
         started = time.monotonic()
         channel.shutdown_write()
         streams = _Streams(channel)
         end = "exit"
         while streams.flow():
             if time.monotonic() - started > deadline_s:
-                self._connection.kill(channel)
                 end = "deadline"
                 break
             self._connection.ask_alive()

@@ -283,3 +283,16 @@ def test_saturated_counters_are_listed() -> None:
 def test_a_wide_counter_is_not_saturated_by_the_maximum_of_a_narrow_one() -> None:
     assert saturated(shot("rdma_rxe", link_downed=255)) == ()
     assert grown(shot("rdma_rxe", link_downed=255), shot("rdma_rxe", link_downed=256))
+
+
+def test_a_counter_of_one_direction_does_not_speak_for_the_other() -> None:
+    """A port whose received pauses cannot be seen has no zero growth of pause."""
+    statistics = "\n".join(
+        line
+        for line in text("ethtool-S", "mlx5-pfc").splitlines(keepends=False)
+        if "rx_prio3_pause:" not in line and "rx_global_pause:" not in line
+    )
+    taken = snapshot(PORT, "mlx5_core", text("sysfs", "mlx5-roce"), statistics + "\n")
+
+    with pytest.raises(CounterError, match="says pause for rx"):
+        require(taken, "pause")

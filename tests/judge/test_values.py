@@ -67,3 +67,16 @@ def test_a_value_cannot_be_hidden_in_a_set() -> None:
     """Equality notes a check, so sets would make checks up."""
     with pytest.raises(TypeError):
         {value(1, "")}
+
+
+def test_the_first_clause_that_the_failing_value_missed_decides() -> None:
+    """A list of limits is told by its tightest broken clause, as it is written first."""
+    ledger = Ledger()
+    measured = value(9e-6, "s", ledger)
+    for limit, passed in (("<= 4 us", False), ("<= 5 us", False), ("<= 10 us", True)):
+        measured.note(limit, None, None, passed)
+
+    check = ledger.verdict_check()
+
+    assert check is not None
+    assert check.limit == "<= 4 us"

@@ -164,3 +164,22 @@ def test_what_a_port_does_not_say_is_an_error(name: str) -> None:
     """Unreadable is not a value."""
     with pytest.raises(MissingValueError, match="does not say"):
         getattr(PortResult("a:r0", PORT, Ledger()), name)
+
+
+class Skipped(Exception):
+    pass
+
+
+def skip_all(metric: str) -> None:
+    raise Skipped(metric)
+
+
+@pytest.mark.parametrize("name", ["p99", "mtu", "class_share"])
+def test_what_the_profile_leaves_out_is_skipped_before_it_is_missed(name: str) -> None:
+    """`result` is read before `limits`: hardware that cannot show a metric must not be an error."""
+    with pytest.raises(Skipped):
+        getattr(PairResult(RECORD, Ledger(), skip_all), name)
+    with pytest.raises(Skipped, match=r"discards\.growth"):
+        PairResult(RECORD, Ledger(), skip_all).growth("discards")
+    with pytest.raises(Skipped, match=r"link\.speed"):
+        _ = PortResult("a:r0", PORT, Ledger(), skip_all).speed

@@ -27,7 +27,7 @@ def flood(count: int) -> list[Verdict]:
                 port, "failed", f"test_{n % 90}", message=f"{port} {n}", value=float(n), unit=""
             ),
             verdict(f"{port}..gpu{n * 7 % count:04}:rail0", "failed" if n % 3 else "passed"),
-            verdict(port, "error", f"test_e{n % 50}", message=f"{port}: " + "long " * 100),
+            verdict(port, "error", f"test_e{n % 50}", message=f"{port}: {n} " + "long " * 100),
             verdict(port, "skipped", f"test_s{n}", message=f"reason {n}"),
         ]
     return made

@@ -1,0 +1,150 @@
+"""The small commands answer as the real ones do, to the letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric.lab import shell
+from pytest_fabric.lab.commands import start
+from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.process import Result
+
+from .clusters import INFINIBAND, ROCE, fabric
+
+CARD = "/sys/class/infiniband/mlx5_0"
+ZERO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
+
+
+def run(line: str, text: str = ROCE, node: str = "gpu001", *fault: str) -> Result:
+    world = fabric(text, *fault)
+    view = world.view(world.nodes[node])
+    argv = shell.expand(shell.parse(line)[0], view)
+    result = start(Call(world, world.nodes[node], argv, view)).result
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "stdout", "stderr"),
+    [
+        ("uname -r", 0, "6.8.0-71-generic\n", ""),
+        ("uname -n", 0, "gpu001\n", ""),
+        ("hostname", 0, "gpu001\n", ""),
+        ("id -un", 0, "lab\n", ""),
+        ("echo a 'b  c'", 0, "a b  c\n", ""),
+        ("cat /etc/hostname /none", 1, "gpu001\n", "cat: /none: No such file or directory\n"),
+        ("have ethtool none ib_write_lat", 0, "/usr/sbin/ethtool\n/usr/bin/ib_write_lat\n", ""),
+        (
+            "usable /dev/infiniband/uverbs* /none",
+            0,
+            "rw /dev/infiniband/uverbs0\nrw /dev/infiniband/uverbs1\n-- /none\n",
+            "",
+        ),
+        ("usable /etc/hostname", 0, "r- /etc/hostname\n", ""),
+        ("sudo -n -l ethtool", 0, "/usr/sbin/ethtool\n", ""),
+        ("sudo -n -l cat", 1, "", "sudo: a password is required\n"),
+        ("/usr/bin/hostname", 0, "gpu001\n", ""),
+        ("nosuch", 127, "", "sh: 1: nosuch: not found\n"),
+        ("ib_write_lat -V", 1, "Version: 6.24\n", ""),
+        (f"grep -sH . {CARD}/ports/*/state", 0, f"{CARD}/ports/1/state:4: ACTIVE\n", ""),
+        (f"grep -sH . {CARD}/none {CARD}/fw_ver", 2, f"{CARD}/fw_ver:28.39.1002\n", ""),
+        ("grep x /none", 2, "", "grep: /none: No such file or directory\n"),
+        ("grep nothing /etc/hostname", 1, "", ""),
+        ("grep gpu /etc/hostname", 0, "gpu001\n", ""),
+        ("grep -c gpu /etc/hostname", 0, "1\n", ""),
+        ("grep -i GPU /etc/hostname", 0, "gpu001\n", ""),
+        ("grep -F g.u /etc/hostname", 1, "", ""),
+        ("grep 'gpu+' /etc/hostname", 1, "", ""),
+        (r"grep 'gpu0\+1' /etc/hostname", 0, "gpu001\n", ""),
+        (
+            "grep -E 'Max locked memory|Cpus_allowed_list' /proc/self/limits /proc/self/status",
+            0,
+            "/proc/self/limits:Max locked memory         unlimited            unlimited"
+            "            bytes\n/proc/self/status:Cpus_allowed_list:\t0-127\n",
+            "",
+        ),
+    ],
+)
+def test_answers(line: str, status: int, stdout: str, stderr: str) -> None:
+    assert run(line) == Result(status, stdout, stderr)
+
+
+def test_all_gids_but_the_empty_ones() -> None:
+    result = run(f"grep -svxH {ZERO_GID} /sys/class/infiniband/*/ports/*/gids/*")
+
+    assert result.status == 0
+    paths = [line.partition(":")[0] for line in result.stdout.splitlines()]
+    assert paths == [
+        f"/sys/class/infiniband/mlx5_{card}/ports/1/gids/{index}"
+        for card in (0, 1)
+        for index in range(4)
+    ]
+
+
+def test_a_missing_package_takes_its_programs_away() -> None:
+    fault = (ROCE, "gpu001", "tool_missing@gpu001")
+
+    assert run("have ib_write_lat ib_read_bw ethtool", *fault).stdout == "/usr/sbin/ethtool\n"
+    assert run("ib_read_bw -V", *fault).status == 127
+    assert run("have ib_write_lat", ROCE, "gpu002", "tool_missing@gpu001").stdout
+
+
+def test_ethtool_prints_statistics_as_the_driver_lists_them() -> None:
+    lines = run("ethtool -S enp26s0np0").stdout.splitlines()
+
+    assert lines[0] == "NIC statistics:"
+    assert "     rx_discards_phy: 17" in lines
+    assert all(line.startswith("     ") and ": " in line for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "stderr"),
+    [
+        ("ethtool -S none", 96, "Cannot get stats strings information: No such device\n"),
+        ("ethtool -S lo", 94, "no stats available\n"),
+        ("ethtool -i lo", 1, "ethtool: the lab answers only: ethtool -S DEVNAME\n"),
+    ],
+)
+def test_ethtool_says_why_not(line: str, status: int, stderr: str) -> None:
+    assert run(line) == Result(status, "", stderr)
+
+
+def test_ibv_devinfo_prints_its_usual_form() -> None:
+    assert run("ibv_devinfo -d mlx5_0").stdout == (
+        "hca_id:\tmlx5_0\n"
+        "\ttransport:\t\t\tInfiniBand (0)\n"
+        "\tfw_ver:\t\t\t\t28.39.1002\n"
+        "\tnode_guid:\t\t\t0c42:a103:0000:0000\n"
+        "\tsys_image_guid:\t\t\t0c42:a103:0000:0000\n"
+        "\tvendor_id:\t\t\t0x02c9\n"
+        "\tvendor_part_id:\t\t\t4129\n"
+        "\thw_ver:\t\t\t\t0x0\n"
+        "\tboard_id:\t\t\tMT_0000000838\n"
+        "\tphys_port_cnt:\t\t\t1\n"
+        "\t\tport:\t1\n"
+        "\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n"
+        "\t\t\tmax_mtu:\t\t4096 (5)\n"
+        "\t\t\tactive_mtu:\t\t4096 (5)\n"
+        "\t\t\tsm_lid:\t\t\t0\n"
+        "\t\t\tport_lid:\t\t0\n"
+        "\t\t\tport_lmc:\t\t0x00\n"
+        "\t\t\tlink_layer:\t\tEthernet\n"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "fault", "line"),
+    [
+        (ROCE, "gpu001", "mtu_low@gpu001:rail0", "active_mtu:\t\t1024 (3)"),
+        (ROCE, "gpu001", "port_down@gpu001:rail0", "state:\t\t\tPORT_DOWN (1)"),
+        (INFINIBAND, "ib1", "mtu_low@ib1:rail0", "link_layer:\t\tInfiniBand"),
+        (INFINIBAND, "ib1", "mtu_low@ib1:rail0", "port_lid:\t\t2"),
+    ],
+)
+def test_ibv_devinfo_shows_faults_and_layers(text: str, node: str, fault: str, line: str) -> None:
+    assert line in run("ibv_devinfo", text, node, fault).stdout
+
+
+def test_ibv_devinfo_without_the_device() -> None:
+    assert run("ibv_devinfo -d mlx5_9") == Result(255, "", "No IB devices found\n")

@@ -1,0 +1,114 @@
+"""Each fault changes what it says, where it says, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.lab.faults import CATALOGUE, PERFTEST
+from pytest_fabric.lab.model import Node, Port
+
+from .clusters import INFINIBAND, ROCE, nodes, port
+
+#: The one field that each fault on a port changes.
+CHANGES = {
+    "latency_tail": "tail",
+    "link_speed": "speed_bps",
+    "pause_rx": "paused",
+    "pcie_width": "pcie_width",
+    "default_class": "best_effort",
+    "server_dies": "server_dies",
+    "port_down": "state",
+    "gid_missing": "gids",
+    "mtu_low": "mtu",
+    "counter_missing": "hidden_counters",
+    "tool_garbage": "tool",
+    "tool_silent": "tool",
+    "tool_hangs": "tool",
+    "row_then_error": "tool",
+}
+
+
+def changed(one: Port | Node, other: Port | Node) -> list[str]:
+    return [
+        field.name
+        for field in fields(one)
+        if getattr(one, field.name) != getattr(other, field.name)
+    ]
+
+
+def test_every_fault_is_covered_here() -> None:
+    on_nodes = {name for name, fault in CATALOGUE.items() if fault.places == ("node",)}
+
+    assert set(CATALOGUE) == set(CHANGES) | on_nodes
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_fault_on_a_port_changes_one_thing_of_that_port(name: str) -> None:
+    healthy, faulty = nodes(), nodes(ROCE, f"{name}@gpu002:rail1")
+
+    assert [name for name in healthy if healthy[name] != faulty[name]] == ["gpu002"]
+    assert changed(healthy["gpu002"], faulty["gpu002"]) == ["ports"]
+    before, after = healthy["gpu002"].ports, faulty["gpu002"].ports
+    assert before[0] == after[0]
+    assert changed(before[1], after[1]) == [CHANGES[name]]
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("tool_missing", "missing_tools", PERFTEST),
+        ("ssh_down", "ssh", "down"),
+        ("ssh_silent", "ssh", "silent"),
+    ],
+)
+def test_a_fault_on_a_node_changes_that_node(name: str, field: str, value: object) -> None:
+    healthy, faulty = nodes(), nodes(ROCE, f"{name}@gpu003")
+
+    assert faulty["gpu003"] == replace(healthy["gpu003"], **{field: value})  # type: ignore[arg-type]
+    assert [name for name in healthy if healthy[name] != faulty[name]] == ["gpu003"]
+
+
+def test_a_fault_of_ports_can_be_given_to_all_of_a_node() -> None:
+    assert {port.tool for port in nodes(ROCE, "tool_hangs@gpu001")["gpu001"].ports} == {"hangs"}
+
+
+def test_faults_add_up() -> None:
+    faulty = port(ROCE, "gpu001:rail0", "link_speed@gpu001:rail0", "mtu_low@gpu001:rail0")
+
+    assert (faulty.speed_bps, faulty.mtu) == (200e9, 1024)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("link_speed", "expected NAME@TARGET"),
+        ("link_sped@gpu001:rail0", "expected link_speed, got 'link_sped'"),
+        ("zzz@gpu001:rail0", "expected one of latency_tail, link_speed"),
+        ("link_speed@gpu01:rail0", "expected gpu001, got 'gpu01'"),
+        ("link_speed@gpu001:rail9", "expected rail1, got 'rail9'|expected rail0, got 'rail9'"),
+        ("link_speed@gpu001", "expected a port, such as link_speed@gpu001:rail0"),
+        ("ssh_down@gpu001:rail0", "expected a node, such as ssh_down@gpu001, got"),
+    ],
+)
+def test_a_wrong_fault_is_told_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        nodes(ROCE, text)
+
+    assert str(caught.value).count("\n") == 0
+    assert f"fault {text!r}" in str(caught.value)
+
+
+def test_pause_is_nothing_for_infiniband() -> None:
+    with pytest.raises(ConfigError, match="expected a port on Ethernet, ib1:rail0 is on Infini"):
+        nodes(INFINIBAND, "pause_rx@ib1:rail0")
+
+
+def test_every_fault_says_what_it_is_and_why_it_happens() -> None:
+    for fault in CATALOGUE.values():
+        assert fault.text
+        assert fault.cause
+        assert set(fault.places) <= {"node", "port"}
+        assert (fault.on_node is None) != (fault.on_port is None)

@@ -1,0 +1,250 @@
+"""Whole runs against the lab: green when healthy, and the right place when broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pytest_fabric.report.records import read_measurements, read_verdicts
+from pytest_fabric.results import Verdict
+
+
+def run(site: pytest.Pytester, *options: str) -> pytest.RunResult:
+    return site.runpytest_subprocess("suites", *options)
+
+
+def latest(site: pytest.Pytester) -> Path:
+    return site.path / "fabric-runs" / "latest"
+
+
+def verdicts(site: pytest.Pytester) -> list[Verdict]:
+    return read_verdicts(latest(site) / "verdicts.jsonl")
+
+
+def bad(site: pytest.Pytester, outcome: str = "failed") -> list[Verdict]:
+    return [verdict for verdict in verdicts(site) if verdict.outcome == outcome]
+
+
+def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.Pytester) -> None:
+    """Every planned check has one verdict, with value and limit; every command is on record."""
+    done = run(site)
+
+    assert done.ret == 0
+    plan = json.loads((latest(site) / "plan.json").read_text())
+    found = verdicts(site)
+    assert sorted(verdict.nodeid for verdict in found) == sorted(row["nodeid"] for row in plan)
+    assert {verdict.outcome for verdict in found} == {"passed"}
+    assert all(verdict.metric and verdict.limit and verdict.limit_source for verdict in found)
+    names = {path.name for path in latest(site).iterdir()}
+    assert {"report.html", "junit.xml", "audit.jsonl", "measurements.jsonl", "facts"} <= names
+    assert "Traceback" not in done.stdout.str() + done.stderr.str()
+
+
+def test_equal_measurements_are_made_once(site: pytest.Pytester) -> None:
+    """Nine assertions about a bandwidth run are nine views of one run."""
+    run(site)
+
+    keys = [(m.target, m.key) for m in read_measurements(latest(site) / "measurements.jsonl")]
+    assert len(keys) == len(set(keys)) == 8 * 7
+
+
+FAULTS = {
+    "latency_tail": {"test_small_write_p99"},
+    "link_speed": {"test_link_speed"},
+    "pause_rx": {"test_no_pause"},
+    "pcie_width": {"test_pcie_width"},
+    "default_class": {"test_traffic_class"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_at_its_place(site: pytest.Pytester, fault: str) -> None:
+    """Exit status 1, the test that must see it fails, and only the broken port is suspected."""
+    done = run(site, f"--fabric-fault={fault}@gpu002:rail1")
+
+    assert done.ret == 1
+    assert {verdict.check for verdict in bad(site)} >= FAULTS[fault]
+    assert all("gpu002:rail1" in verdict.target for verdict in bad(site))
+    text = done.stdout.str()
+    suspects = text.partition("suspects")[2]
+    assert "gpu002:rail1" in suspects
+    assert not any(
+        f"gpu00{n}:rail{r}" in suspects.split("run directory")[0] for n in (1, 3, 4) for r in (0, 1)
+    )
+
+
+#: One check of each kind: facts of a port, a latency, a bandwidth with its counters.
+FEW = "test_port_state or test_small_write_p99 or test_write_bandwidth or test_no_pause"
+
+
+def test_a_node_that_is_down_is_an_error_and_the_rest_goes_on(site: pytest.Pytester) -> None:
+    """Nothing failed, but not everything was measured: exit status 10."""
+    done = run(site, "--fabric-fault=ssh_down@gpu003", "-k", FEW)
+
+    assert done.ret == 10
+    assert bad(site) == []
+    errors = bad(site, "error")
+    assert errors
+    assert all("gpu003" in verdict.target for verdict in errors)
+    assert all("gpu003" in (verdict.message or "") for verdict in errors)
+    assert [v for v in verdicts(site) if v.outcome == "passed"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("server_dies@gpu002:rail0", "ended"),
+        ("tool_missing@gpu002", "install package perftest"),
+        ("tool_garbage@gpu002", "expected"),
+        ("tool_silent@gpu002", "expected"),
+        ("row_then_error@gpu002:rail0", ""),
+        ("gid_missing@gpu002:rail0", "RoCE v2 GID"),
+        ("port_down@gpu002:rail0", "ACTIVE"),
+        ("counter_missing@gpu002:rail0", "counter"),
+        ("ssh_silent@gpu002", "gpu002"),
+    ],
+)
+def test_trouble_is_an_error_with_one_line(site: pytest.Pytester, fault: str, message: str) -> None:
+    """Whatever a node does, its own checks say it in one line and the others pass."""
+    done = run(site, f"--fabric-fault={fault}", "-k", FEW)
+
+    assert done.ret in (1, 10)
+    errors = bad(site, "error")
+    assert errors
+    assert any(message in (verdict.message or "") for verdict in errors)
+    assert all("gpu002" in verdict.target for verdict in errors + bad(site))
+    assert all("\n" not in (verdict.message or "") for verdict in errors)
+    assert "Traceback" not in done.stdout.str()
+    others = [v for v in verdicts(site) if "gpu002" not in v.target]
+    assert {verdict.outcome for verdict in others} == {"passed"}
+
+
+def test_an_unknown_fault_is_refused(site: pytest.Pytester) -> None:
+    """A slip in a fault's name must not test a healthy lab."""
+    done = run(site, "--fabric-fault=latency_tial@gpu002:rail1")
+
+    assert done.ret == 4
+    done.stderr.fnmatch_lines(["ERROR: *latency_tail*"])
+
+
+def test_ctrl_c_leaves_reports_and_says_what_was_not_run(site: pytest.Pytester) -> None:
+    """An interrupted run is still a record: what never reported is `not run`."""
+    slow = site.path / "cluster.yaml"
+    slow.write_text(
+        slow.read_text() + "\nlab: {time: 0.5}\n"
+        if "lab:" not in slow.read_text()
+        else slow.read_text().replace("time: 0.02", "time: 0.5")
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "suites", "--fabric-junit=fabric.xml"],
+        cwd=site.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    record = latest(site) / "measurements.jsonl"
+    _until(lambda: record.exists() and record.stat().st_size > 0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+
+    assert process.returncode == 2
+    assert "Traceback" not in out
+    states = _states(site.path / "fabric.xml")
+    assert states["passed"] > 0
+    assert states["error"] > 0
+    assert sum(states.values()) == len(json.loads((latest(site) / "plan.json").read_text()))
+    assert (latest(site) / "report.html").exists()
+    assert not _alive("pytest_fabric.lab", site.path)
+
+
+def _until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _alive(word: str, folder: Path) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().decode(errors="replace")
+        except OSError:  # it has just ended
+            continue
+        if word in line and str(folder) in line and str(os.getpid()) not in path.parts:
+            found.append(line)
+    return found
+
+
+def _states(path: Path) -> dict[str, int]:
+    states = {"passed": 0, "failed": 0, "error": 0, "skipped": 0}
+    for case in ElementTree.parse(path).iter("testcase"):
+        tags = {child.tag for child in case}
+        state = next((s for s in ("failure", "error", "skipped") if s in tags), "passed")
+        states["failed" if state == "failure" else state] += 1
+    return states
+
+
+def test_junit_has_values_as_properties(site: pytest.Pytester) -> None:
+    """CI systems plot what they find there."""
+    run(site, "-k", "test_small_write_p99", "--junitxml=out.xml")
+
+    case = next(ElementTree.parse(site.path / "out.xml").iter("testcase"))
+    found = {p.get("name"): float(p.get("value") or "nan") for p in case.iter("property")}
+    assert 0 < found["fabric.ib_write_lat.4.p99_s"] < 5e-6
+
+
+def test_a_test_that_judges_nothing_is_an_error(site: pytest.Pytester) -> None:
+    """It would pass whatever was measured."""
+    site.makepyfile(
+        test_idle="from pytest_fabric import measure, port_facts\n\n"
+        "@measure(port_facts())\ndef test_idle(result):\n    assert True\n"
+    )
+    done = site.runpytest_subprocess("test_idle.py")
+
+    assert done.ret == 10
+    done.stdout.fnmatch_lines(["*expected the test to compare a value of its result with a limit*"])
+
+
+def test_free_form_fixtures(site: pytest.Pytester) -> None:
+    """A pair measures on the spot, a node has a shell, a port and a node have facts."""
+    site.makepyfile(
+        test_free="""
+from pytest_fabric import ib_read_lat, us
+
+def test_pair(pair, cluster):
+    assert cluster.name
+    assert pair.measure(ib_read_lat(size=4096)).p99 < us(20)
+
+def test_shell(ssh, node):
+    assert ssh.check_output("uname -r")
+    assert ssh.run("no-such-tool %s", "a b").status == 127
+
+def test_device(rdma_device, limits):
+    assert rdma_device.speed in limits["link.speed"]
+
+def test_facts(facts):
+    assert facts.perftest
+"""
+    )
+    done = site.runpytest_subprocess("test_free.py")
+
+    done.assert_outcomes(passed=8 + 4 + 8 + 4)
+
+
+def test_workers_are_refused_in_one_line(site: pytest.Pytester) -> None:
+    """Measurements shared by workers would disturb each other: never silently."""
+    done = run(site, "-n2", "-k", "test_link_speed")
+
+    assert done.ret == 1
+    done.stdout.fnmatch_lines(["*run without -n*"])
+    assert "Traceback" not in done.stdout.str()
