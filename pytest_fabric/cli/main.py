@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import check as checking
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -33,6 +33,8 @@ def check(
 
     Exit status 0 when every node is ready, 1 when one is not, 4 when the inventory is wrong.
     """
+    # What logs in to nodes takes a second to import, and `parse` stands in pipes.
+    checking = importlib.import_module("pytest_fabric.cli.check")
     try:
         ready = checking.run(cluster, typer.echo)
     except ConfigError as error:

@@ -19,6 +19,8 @@ from pytest_fabric.transport.link import Link, await_banner, dial
 KEEPALIVE_S = 5.0
 #: No answer for this long, it is not.
 DEAD_S = 10.0
+#: SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1).
+_PROHIBITED = 1
 
 #: paramiko logs tracebacks of what we report as one line; this logger of ours takes none.
 _LOG = logging.getLogger("pytest_fabric.transport.paramiko")
@@ -32,7 +34,7 @@ class _Transport(paramiko.Transport):
         super().__init__(cast(socket.socket, link))
         self.set_log_channel(_LOG.name)
         self._opening = threading.local()
-        self._refusals: dict[int, str] = {}
+        self._refusals: dict[int, tuple[int, str]] = {}
 
     def ask_alive(self) -> None:
         """Send a request that every server answers, if only with a refusal."""
@@ -42,9 +44,9 @@ class _Transport(paramiko.Transport):
         request.add_boolean(True)
         self._send_user_message(request)  # type: ignore[attr-defined]  # missing in the stubs
 
-    def refusal(self) -> str:
-        """Return why the other side did not open the channel that this thread asked for."""
-        return self._refusals.pop(getattr(self._opening, "channel", -1), "")
+    def refusal(self) -> tuple[int, str]:
+        """Return why this thread got no channel: the code of RFC 4254 5.1, and their words."""
+        return self._refusals.pop(getattr(self._opening, "channel", -1), (0, ""))
 
     def _next_channel(self) -> int:
         number: int = super()._next_channel()  # type: ignore[misc]  # missing in the stubs
@@ -52,8 +54,8 @@ class _Transport(paramiko.Transport):
         return number
 
     def _parse_channel_open_failure(self, message: paramiko.Message) -> None:
-        channel, _, words = message.get_int(), message.get_int(), message.get_text()
-        self._refusals[channel] = words
+        channel = message.get_int()
+        self._refusals[channel] = message.get_int(), message.get_text()
         message.rewind()
         super()._parse_channel_open_failure(message)  # type: ignore[misc]
 
@@ -107,17 +109,17 @@ class Connection:
         jump = self.hop.name
         if not self._transport.is_active():
             return TransportError(hop.name, "lost", f"the connection to jump host {jump} is lost")
-        words = self._transport.refusal() or str(error)
+        code, words = self._transport.refusal()
         low = words.lower()
-        if "refused" in low:
+        if code == _PROHIBITED:
+            kind, words = "refused", "forbidden there: see AllowTcpForwarding and PermitOpen"
+        elif "refused" in low:
             kind = "refused"
-        elif "not known" in low or "resolve" in low or "resolution" in low:
+        elif "not known" in low or "resol" in low:
             kind = "unresolved"
-        elif "prohibited" in low or "denied" in low or "administratively" in low:
-            kind, words = "refused", f"{words}; does its sshd allow AllowTcpForwarding?"
         else:
             kind = "timeout"
-        message = f"jump host {jump} cannot reach {hop.host}:{hop.port} ({words})"
+        message = f"jump host {jump} cannot reach {hop.host}:{hop.port} ({words or error})"
         return TransportError(hop.name, kind, message)
 
     def channel(self, command: str) -> paramiko.Channel:
@@ -126,7 +128,7 @@ class Connection:
             channel = self._transport.open_session(timeout=keys.AUTH_S)
             channel.exec_command(command)
         except (paramiko.SSHException, EOFError) as error:
-            raise OSError(f"no channel: {self._transport.refusal() or error}") from error
+            raise OSError(f"no channel: {self._transport.refusal()[1] or error}") from error
         return channel
 
     def ask_alive(self) -> None:

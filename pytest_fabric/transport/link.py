@@ -74,7 +74,7 @@ class Link:
 
 
 def dial(hop: Hop) -> Link:
-    """Open a TCP connection; TransportError: `unresolved`, `refused` or `timeout`."""
+    """Open a TCP connection; TransportError: `unresolved`, `refused`, `timeout`, `banner`."""
     if hop.proxy_command is not None:
         return _through_command(hop.proxy_command)
     try:
@@ -87,6 +87,8 @@ def dial(hop: Hop) -> Link:
     except ConnectionRefusedError as error:
         message = f"{hop.address} refuses connections; does sshd run, and on that port?"
         raise TransportError(hop.name, "refused", message) from error
+    except (ConnectionResetError, ConnectionAbortedError) as error:
+        raise _no_banner(hop, error.strerror or "reset") from error
     except OSError as error:
         why = error.strerror or f"no answer within {hop.connect_timeout_s:g} s"
         message = f"{hop.address} cannot be reached ({why}); is the node up, does a firewall drop?"

@@ -66,12 +66,13 @@ class SshWire:
 
     def ended(self) -> str:
         """Return why the stream is at its end."""
-        if self._channel.exit_status_ready():
-            words = decoded(self._complaints).split("\n")
-            last = next((line.strip() for line in reversed(words) if line.strip()), "")
-            status = f"exit status {self._channel.recv_exit_status()} of the node runner"
-            return f"{status}: {last}" if last else status
-        return self._connection.ended()
+        self._channel.status_event.wait(1.0)  # it follows the end of the stream
+        status = self._channel.recv_exit_status() if self._channel.exit_status_ready() else -1
+        if status < 0:
+            return self._connection.ended()
+        lines = [line.strip() for line in decoded(self._complaints).splitlines() if line.strip()]
+        told = f": {lines[-1]}" if lines else ""
+        return f"exit status {status} of the node runner{told}"
 
     def shell(self, command: str, deadline_s: float) -> Outcome:
         """Run a command in the user's log-in shell; OSError when the node does not answer."""

@@ -1,0 +1,89 @@
+"""The companion command: exit statuses that scripts can rely on, and one line for each problem."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.clusters import TEXT
+
+DATA = Path(__file__).parents[1] / "data" / "perftest"
+
+
+def command(*words: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    code = "from pytest_fabric.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_parse_reads_a_file_or_standard_input_and_exits_by_what_it_found(tmp_path: Path) -> None:
+    """0 for a result, 1 for an error of the tool, 2 for anything else."""
+    text = DATA / "bw-mebibytes.txt"
+    from_file = command("parse", "perftest", str(text), cwd=tmp_path)
+    from_stdin = command("parse", "perftest", cwd=tmp_path, stdin=text.read_text())
+    refused = command("parse", "perftest", cwd=tmp_path, stdin="IB device mlx5_9 not found\n")
+    junk = command("parse", "perftest", cwd=tmp_path, stdin="\x00junk\ufffd")
+
+    assert from_file.stdout == from_stdin.stdout
+    assert (from_file.returncode, refused.returncode, junk.returncode) == (0, 1, 2)
+    assert json.loads(refused.stdout)["error"]["kind"] == "device_not_found"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("parse", "nosuch"), ("parse", "perftest", "/nonexistent"), ("parse", "perftest", "/")],
+)
+def test_wrong_use_of_parse_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """A wrong name must not look like an unrecognised text."""
+    done = command(*words, cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_check_finds_the_lab_ready(tmp_path: Path) -> None:
+    """One line per node, with what will be measured with."""
+    (tmp_path / "cluster.yaml").write_text(TEXT)
+    done = command("check", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "gpu001: ready; perftest 6.24" in done.stdout
+    assert done.stdout.endswith("every node is ready\n")
+
+
+def test_check_refuses_a_wrong_file_with_every_problem(tmp_path: Path) -> None:
+    """All problems of a file at once, each with its line."""
+    wrong = TEXT.replace("pairs:", "piars:").replace("<= 5 us", "<= 5")
+    (tmp_path / "cluster.yaml").write_text(wrong)
+    done = command("check", cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
+        "cluster.yaml:13",
+        "cluster.yaml:18",
+    ]
+
+
+def test_check_goes_on_after_a_node_that_does_not_answer(tmp_path: Path) -> None:
+    """Every node has its line; a name that does not resolve is one of them."""
+    text = TEXT.replace("transport: lab", "transport: ssh").replace(
+        "{profile: ours}", '{profile: ours, address: "{node}.invalid"}'
+    )
+    (tmp_path / "cluster.yaml").write_text(text)
+    done = command("check", cwd=tmp_path)
+
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("gpu001: ")
+    assert lines[2].startswith("gpu002: ")
+    assert "Traceback" not in done.stderr
