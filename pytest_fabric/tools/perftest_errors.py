@@ -157,6 +157,12 @@ KINDS = (
         "give -F",
     ),
     _kind(
+        "clock",
+        r"Correlation coefficient r\^2: [0-9.]+ < 0\.9",
+        "the CPU's clock could not be calibrated on this busy or emulated machine",
+        "measure again, when the node is idle",
+    ),
+    _kind(
         "duplicate_argument",
         r"Duplicated argument: \S+",
         "an option is given twice",

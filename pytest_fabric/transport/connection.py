@@ -21,6 +21,13 @@ KEEPALIVE_S = 5.0
 DEAD_S = 10.0
 #: SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1).
 _PROHIBITED = 1
+#: Messages that sshd takes on open channels only.
+_ON_CHANNEL = (
+    paramiko.common.MSG_CHANNEL_DATA,
+    paramiko.common.MSG_CHANNEL_EXTENDED_DATA,
+    paramiko.common.MSG_CHANNEL_EOF,
+    paramiko.common.MSG_CHANNEL_CLOSE,
+)
 
 #: paramiko logs tracebacks of what we report as one line; this logger of ours takes none.
 _LOG = logging.getLogger("pytest_fabric.transport.paramiko")
@@ -28,11 +35,15 @@ _LOG.setLevel(logging.CRITICAL + 1)
 
 
 class _Transport(paramiko.Transport):
-    """paramiko's, with a keepalive that is answered and the jump host's own words on a refusal."""
+    """paramiko's, with a keepalive that is answered, the other side's own words when it opens no
+    channel, and nothing sent on a channel behind its close: sshd ends the whole connection then.
+    """
 
     def __init__(self, link: Link) -> None:
         super().__init__(cast(socket.socket, link))
         self.set_log_channel(_LOG.name)
+        self._order = threading.Lock()
+        self._gone: set[int] = set()
         self._opening = threading.local()
         self._refusals: dict[int, tuple[int, str]] = {}
 
@@ -42,14 +53,30 @@ class _Transport(paramiko.Transport):
         request.add_byte(paramiko.common.cMSG_GLOBAL_REQUEST)
         request.add_string("keepalive@openssh.com")
         request.add_boolean(True)
-        self._send_user_message(request)  # type: ignore[attr-defined]  # missing in the stubs
+        self._send_user_message(request)
 
     def refusal(self) -> tuple[int, str]:
         """Return why this thread got no channel: the code of RFC 4254 5.1, and their words."""
         return self._refusals.pop(getattr(self._opening, "channel", -1), (0, ""))
 
+    def _send_user_message(self, message: paramiko.Message) -> None:
+        head = bytes(message.packet.getbuffer()[:5])
+        kind, channel = head[0], int.from_bytes(head[1:], "big")
+        with self._order:
+            if kind in _ON_CHANNEL and channel in self._gone:
+                return
+            if kind == paramiko.common.MSG_CHANNEL_CLOSE:
+                self._gone.add(channel)
+            super()._send_user_message(message)  # type: ignore[misc]  # missing in the stubs
+
+    def _parse_channel_open_success(self, message: paramiko.Message) -> None:
+        _, theirs = message.get_int(), message.get_int()
+        self._gone.discard(theirs)  # numbers are used again
+        message.rewind()
+        super()._parse_channel_open_success(message)  # type: ignore[misc]
+
     def _next_channel(self) -> int:
-        number: int = super()._next_channel()  # type: ignore[misc]  # missing in the stubs
+        number: int = super()._next_channel()  # type: ignore[misc]
         self._opening.channel = number
         return number
 

@@ -66,7 +66,9 @@ class Link:
 
     def close(self) -> None:
         """Release the carrier, and end the proxy command."""
-        self._carrier.close()
+        # A channel says good-bye through a jump host, which may be gone itself.
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            self._carrier.close()
         if self._proxy is not None:
             with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
                 os.killpg(self._proxy.pid, 15)
