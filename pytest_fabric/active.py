@@ -60,7 +60,9 @@ class Active:
             target = self._config.invocation_params.dir / Path(path).expanduser()
             self._run.write_junit(target)
         states = {verdict.outcome for verdict in self._run.verdicts}
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and "failed" not in states:
+        only_errors = session.exitstatus == pytest.ExitCode.TESTS_FAILED and "failed" not in states
+        too_few = session.exitstatus == pytest.ExitCode.OK and self._run.is_coverage_short()
+        if only_errors or too_few:
             session.exitstatus = EXIT_INCOMPLETE
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -125,20 +125,36 @@ class FabricRun:
         named = {"cluster": self.cluster.name, "run": self.directory.path.name}
         junit.write(path, self.planned, self.verdicts, named)
 
+    def is_coverage_short(self) -> bool:
+        """Return whether fewer of the declared ports were measured than min_coverage asks for."""
+        least = self.cluster.min_coverage
+        seen = summary.coverage(self._declared(), self.verdicts)
+        return least is not None and len(seen.measured) < least * len(self._declared())
+
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
-        declared = [
-            f"{name}:{rail}" for name, node in self.cluster.nodes.items() for rail in node.rails
-        ]
-        return summary.lines(
-            summary.Run(
-                self.planned,
-                self.verdicts,
-                declared,
-                self.cluster.excluded,
-                str(self.directory.path),
-            )
+        run = summary.Run(
+            self.planned,
+            self.verdicts,
+            self._declared(),
+            self.cluster.excluded,
+            str(self.directory.path),
         )
+        return [*self._notes(), *summary.lines(run)]
+
+    def _declared(self) -> list[str]:
+        nodes = self.cluster.nodes.items()
+        return [f"{name}:{rail}" for name, node in nodes for rail in node.rails]
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.is_coverage_short():
+            notes.append(
+                f"coverage is below min_coverage {100 * (self.cluster.min_coverage or 0):g}%"
+            )
+        if self.cluster.waivers:
+            notes.append(f"{len(self.cluster.waivers)} waivers: read, not applied by this version")
+        return notes
 
     def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
         record = self.engine.pair(Want(declaration, pair))

@@ -67,6 +67,13 @@ def parse(
     raise typer.Exit(status)
 
 
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of cluster.yaml, which gives completion in editors."""
+    config = importlib.import_module("pytest_fabric.config")
+    typer.echo(json.dumps(config.cluster_schema(), indent=2))
+
+
 def main() -> None:
     """Run the command."""
     app()

@@ -93,7 +93,8 @@ class Context:
             peer=self.server.address if end == "client" else None,
             disable_numa=_binds_itself(side.end.node.perftest),
         )
-        self.trail.commands[end] = shlex.join(argv)
+        pin = ("taskset", "-c", str(side.core)) if side.core is not None else ()
+        self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
         rdma = side.end.rdma
         return Job(
             (*self.prefix, *argv),
@@ -229,6 +230,8 @@ def _require_connection(context: Context, ends: list[Future[Outcome]], control_p
 
 def _verdict(context: Context, ran: Ran) -> str:
     """Return the client's text when both ends ended well. Raises what went wrong first."""
+    if ran.client.truncated:
+        raise context.error("output", f"client at {context.pair.client}: printed without end")
     if ran.client.end == "exit" and ran.client.status == 0:
         if ran.server.end == "exit" and ran.server.status == 0:
             return ran.client.stdout

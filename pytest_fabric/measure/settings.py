@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from pytest_fabric.config import Profile
+from pytest_fabric.config import Absolute, Profile
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.metrics import LATENCY_TOOLS
@@ -15,8 +15,9 @@ from pytest_fabric.results import Pair
 class Settings:
     """Everything about a run that both ends share.
 
-    `traffic_class` is the byte of the GRH (DSCP and ECN bits) on RoCE, `service_level` the SL on
-    InfiniBand; the other is None. `priority` is where the traffic is declared to travel.
+    `expected_s` is how long the traffic may last, in seconds, before it hangs. `traffic_class` is
+    the byte of the GRH (DSCP and ECN bits) on RoCE, `service_level` the SL on InfiniBand; the other
+    is None. `priority` is where the traffic is declared to travel.
     """
 
     tool: str
@@ -27,19 +28,16 @@ class Settings:
     traffic_class: int | None
     service_level: int | None
     priority: int | None
+    expected_s: float = 0.0
 
     @property
     def key(self) -> str:
         """Return what makes two measurements on one target the same."""
         fields = {name: value for name, value in asdict(self).items() if value is not None}
+        del fields["expected_s"]
         return " ".join(
             [str(fields.pop("tool")), *(f"{name}={value}" for name, value in fields.items())]
         )
-
-    @property
-    def expected_s(self) -> float:
-        """Return about how long the traffic lasts; a sample of latency rarely takes 100 us."""
-        return self.duration_s or (self.iterations or 0) * 1e-4
 
 
 def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profile) -> Settings:
@@ -55,16 +53,29 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
     traffic_class, service_level, priority = classes.pop()
     traffic = client.traffic
     is_latency = declaration.tool in LATENCY_TOOLS
+    iterations = (declaration.iterations or traffic.iterations) if is_latency else None
+    seconds = None if is_latency else _seconds(declaration, client)
     return Settings(
         tool=declaration.tool,
         size=declaration.size or int(traffic.size.number),
-        iterations=(declaration.iterations or traffic.iterations) if is_latency else None,
-        duration_s=None if is_latency else _seconds(declaration, client),
+        iterations=iterations,
+        duration_s=seconds,
         qps=None if is_latency else (declaration.qps or traffic.qps),
         traffic_class=traffic_class,
         service_level=service_level,
         priority=priority,
+        expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
     )
+
+
+def _slowest(tool: str, profile: Profile) -> float:
+    """Return how long one iteration may take, in seconds: four times the limit of its median.
+
+    That is a whole round trip of half ones, twice as slow as allowed; 100 us without a limit.
+    """
+    limit = profile.limits.get(f"{tool}.median")
+    bounds = [c.quantity.number for c in limit.clauses if isinstance(c, Absolute)] if limit else []
+    return max(1e-4, 4 * max(bounds, default=0.0))
 
 
 def _seconds(declaration: Declaration, profile: Profile) -> int:

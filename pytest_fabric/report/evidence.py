@@ -24,6 +24,7 @@ def details(measurement: Measurement) -> list[tuple[str, str]]:
     return [
         ("measured", "; ".join(filter(None, (_values(measurement), _attempts(measurement))))),
         ("doubts", "\n".join(measurement.doubts)),
+        ("versions", _versions(measurement)),
         ("beside", "\n".join(_grown(measurement.growth))),
         ("beside", _neighbours(measurement.beside)),
         ("by hand", "\n".join(_by_hand(measurement))),
@@ -52,6 +53,12 @@ def _latency(row: Latency) -> str:
 def _bandwidth(row: Bandwidth) -> str:
     peak = f", peak {render(row.peak_bps, 'b/s')}" if row.peak_bps is not None else ""
     return f"average {render(row.average_bps, 'b/s')}{peak} in {row.iterations:,} iterations"
+
+
+def _versions(measurement: Measurement) -> str:
+    """Return the versions of the tool at both ends where they differ."""
+    shown = [f"{end} {version}" for end, version in measurement.versions.items()]
+    return ", ".join(shown) if len(set(measurement.versions.values())) > 1 else ""
 
 
 def _attempts(measurement: Measurement) -> str:

@@ -87,3 +87,10 @@ def test_check_goes_on_after_a_node_that_does_not_answer(tmp_path: Path) -> None
     assert lines[1].startswith("gpu001: ")
     assert lines[2].startswith("gpu002: ")
     assert "Traceback" not in done.stderr
+
+
+def test_schema_is_a_json_schema(tmp_path: Path) -> None:
+    """Editors complete keys with it."""
+    done = command("schema", cwd=tmp_path)
+
+    assert {"nodes", "rails", "profiles"} <= set(json.loads(done.stdout)["properties"])

@@ -64,3 +64,13 @@ def test_ends_of_different_classes_are_refused() -> None:
 
     with pytest.raises(MeasurementError, match="one traffic class at both ends"):
         resolve(ib_write_bw(), PAIR, PROFILE, other)
+
+
+def test_a_slow_fabric_has_the_time_that_its_limits_allow() -> None:
+    """An emulated machine needs a minute for what takes hardware a moment: no hang is made up."""
+    slow = TEXT.replace("1.5 us .. 3 us", "<= 20 ms")
+    profile = cluster(slow).nodes["gpu001"].profile
+
+    assert resolve(ib_write_lat(size=4), PAIR, PROFILE, PROFILE).expected_s == pytest.approx(2)
+    assert resolve(ib_write_lat(size=4), PAIR, profile, profile).expected_s == pytest.approx(1600)
+    assert resolve(ib_write_bw(), PAIR, profile, profile).expected_s == 5

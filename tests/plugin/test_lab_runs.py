@@ -248,3 +248,13 @@ def test_workers_are_refused_in_one_line(site: pytest.Pytester) -> None:
     assert done.ret == 1
     done.stdout.fnmatch_lines(["*run without -n*"])
     assert "Traceback" not in done.stdout.str()
+
+
+def test_too_little_coverage_is_no_pass(site: pytest.Pytester) -> None:
+    """A gate that looked at half of the ports has not looked."""
+    inventory = site.path / "cluster.yaml"
+    inventory.write_text(inventory.read_text() + "\nmin_coverage: 98%\n")
+    done = run(site, "--fabric-nodes=gpu[001-002]", "-k", "test_link_speed")
+
+    assert done.ret == 10
+    done.stdout.fnmatch_lines(["coverage is below min_coverage 98%"])

@@ -1,0 +1,225 @@
+"""Server and client of one run: what is tried again, what ends it, and who is to blame."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.measure import run
+from pytest_fabric.measure.fabric import CheckedSession, End
+from pytest_fabric.measure.settings import Settings
+from pytest_fabric.results import NodeFacts, Pair, Port
+from pytest_fabric.transport import Collect, Job, Outcome
+from tests.clusters import cluster
+from tests.judge.test_views import PORT
+
+PAIR = Pair(Port("gpu001", "rail0"), Port("gpu002", "rail0"))
+SETTINGS = Settings("ib_write_bw", 65536, None, 1, 1, 106, None, 3, 1.0)
+
+TABLE = """\
+ #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]
+ 65536      50000            0.00               3000.00              0.048000
+"""
+PEER_LOST = "ethernet_read_keys: Couldn't read remote address\n"
+NO_MEMORY = "Couldn't allocate MR\nfailed to create mr\n"
+TAKEN = "Couldn't listen to port 18515\n"
+UNSTEADY = "Correlation coefficient r^2: 0.5 < 0.9\n"
+
+
+def ended(stdout: str = "", stderr: str = "", status: int | None = 0, end: str = "exit") -> Outcome:
+    return Outcome(end, status, stdout, stderr, False, 1.0)
+
+
+GOOD = ended(TABLE)
+
+
+@dataclass
+class FakeRunning:
+    outcome: Outcome
+    is_ready: bool = True
+    cancelled: bool = False
+
+    def ready(self, timeout_s: float) -> bool:
+        return self.is_ready
+
+    def wait(self) -> Outcome:
+        return self.outcome
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@dataclass
+class FakeSession:
+    """Hands out prepared outcomes, one per job, and remembers the jobs."""
+
+    outcomes: Iterator[FakeRunning]
+    jobs: list[Job] = field(default_factory=list)
+    given: list[FakeRunning] = field(default_factory=list)
+    node: str = "gpu"
+
+    def start(self, job: Job) -> FakeRunning:
+        self.jobs.append(job)
+        self.given.append(next(self.outcomes))
+        return self.given[-1]
+
+    def run(self, job: Job) -> Outcome:
+        return ended()
+
+    def collect(self, collect: Collect) -> dict[str, Outcome]:
+        return {}
+
+    def shell(self, command: str, deadline_s: float) -> Outcome:
+        return ended()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+FACTS = NodeFacts("gpu", "6.1", "6.24", {}, None, (0,), {}, {}, ())
+
+
+def context(clients: list[Outcome], servers: list[FakeRunning]) -> run.Context:
+    rail = cluster().nodes["gpu001"].rails["rail0"]
+
+    def side(port: Port, outcomes: list[FakeRunning]) -> run.Side:
+        session = CheckedSession(FakeSession(iter(outcomes)), ())
+        return run.Side(session, End(port, rail, FACTS, PORT), None, None, "10.1.0.2")
+
+    return run.Context(
+        PAIR,
+        SETTINGS,
+        side(PAIR.client, [FakeRunning(outcome) for outcome in clients]),
+        side(PAIR.server, servers),
+        (),
+        run.Trail(),
+    )
+
+
+def traffic(made: run.Context, sleep: Callable[[float], None] = lambda seconds: None) -> str:
+    return run.traffic(made, itertools.count(18515), sleep)
+
+
+def test_both_ends_well_is_the_clients_text_and_everything_is_kept() -> None:
+    """Same options at both ends, the lease of each port, and readiness at the server only."""
+    made = context([GOOD], [FakeRunning(GOOD)])
+
+    assert traffic(made) == TABLE
+    (client,) = made.client.session.inner.jobs  # type: ignore[attr-defined]
+    (server,) = made.server.session.inner.jobs  # type: ignore[attr-defined]
+    assert client.argv == (*server.argv, "10.1.0.2")
+    assert (client.listen, server.listen) == (None, 18515)
+    assert client.lease == server.lease == "/sys/class/infiniband/mlx5_0/ports/1/state"
+    assert made.trail.raw["client.stdout"] == TABLE
+    assert [attempt.outcome for attempt in made.trail.attempts] == ["ran"]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        FakeRunning(ended(end="port", status=None), is_ready=False),
+        FakeRunning(ended(stderr=TAKEN, status=1), is_ready=False),
+    ],
+)
+def test_a_taken_control_port_is_followed_by_the_next(server: FakeRunning) -> None:
+    """Nothing was sent yet, so nothing is hidden; the record shows it."""
+    made = context([GOOD], [server, FakeRunning(GOOD)])
+
+    assert traffic(made) == TABLE
+    assert [attempt.control_port for attempt in made.trail.attempts] == [18515, 18516]
+
+
+def test_a_wrong_range_of_control_ports_is_told() -> None:
+    """Ten taken ports in a row mean something else than bad luck."""
+    taken = [FakeRunning(ended(end="port", status=None), is_ready=False) for _ in range(10)]
+
+    with pytest.raises(MeasurementError, match="10 times") as caught:
+        traffic(context([], taken))
+    assert caught.value.kind == "port_in_use"
+
+
+def test_a_held_lease_is_waited_for_and_then_told_with_its_holder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody else measures on the port: their run comes first, and theirs is the name shown."""
+    monkeypatch.setattr(run, "LEASE_S", 0.0)
+    held = ended(stderr="held by ann, pid 7", status=None, end="lease")
+    made = context([held, held], [FakeRunning(GOOD), FakeRunning(GOOD)])
+
+    with pytest.raises(MeasurementError, match="gpu001:rail0 is in use: held by ann") as caught:
+        traffic(made)
+    assert caught.value.kind == "lease"
+
+
+def test_a_lease_that_comes_free_lets_the_run_go_on() -> None:
+    """A port is busy for seconds, not for ever."""
+    held = FakeRunning(ended(status=None, end="lease"), is_ready=False)
+    waited: list[float] = []
+
+    assert traffic(context([GOOD], [held, FakeRunning(GOOD)]), waited.append) == TABLE
+    assert waited == [1.0]
+
+
+def test_a_clock_that_cannot_be_calibrated_is_tried_again_three_times() -> None:
+    """There is no value then, neither a good nor a bad one."""
+    unsteady = ended(TABLE.replace("3000.00", "0.00"), UNSTEADY)
+
+    assert traffic(context([unsteady, GOOD], [FakeRunning(GOOD), FakeRunning(GOOD)])) == TABLE
+    with pytest.raises(MeasurementError, match="3 times") as caught:
+        traffic(context([unsteady] * 3, [FakeRunning(GOOD)] * 3))
+    assert caught.value.kind == "clock"
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "kind", "place"),
+    [
+        (ended(stderr=NO_MEMORY, status=1), ended(stderr=PEER_LOST, status=1), "mr_alloc", "001"),
+        (ended(stderr=PEER_LOST, status=1), ended(stderr=NO_MEMORY, status=1), "mr_alloc", "002"),
+        (ended(stderr=PEER_LOST, status=1), ended(status=137), "tool_failed", "002"),
+        (ended(end="cancelled", status=143), ended(status=137), "tool_failed", "002"),
+        (ended(TABLE, PEER_LOST, status=1), GOOD, "peer_lost", "001"),
+        (ended(end="deadline", status=124), ended(end="cancelled", status=143), "hang", "001"),
+        (GOOD, ended(end="cancelled", status=143), "hang", "002"),
+        (GOOD, ended(stderr="oops", status=1), "tool_failed", "002"),
+        (ended(TABLE, status=139), GOOD, "tool_failed", "001"),
+    ],
+)
+def test_the_end_that_failed_first_is_named(
+    client: Outcome, server: Outcome, kind: str, place: str
+) -> None:
+    """What only follows from the peer's death must not be reported as a second fault."""
+    with pytest.raises(MeasurementError, match=f"at gpu{place}:rail0") as caught:
+        traffic(context([client], [FakeRunning(server)]))
+    assert caught.value.kind == kind
+    assert "\n" not in str(caught.value)
+
+
+def test_a_server_that_dies_before_it_listens_says_why() -> None:
+    """The client is never started then."""
+    made = context([], [FakeRunning(ended(stderr=NO_MEMORY, status=1), is_ready=False)])
+
+    with pytest.raises(MeasurementError, match="server at gpu002:rail0") as caught:
+        traffic(made)
+    assert caught.value.kind == "mr_alloc"
+
+
+def test_output_without_end_is_no_result() -> None:
+    """What was cut off may have said anything."""
+    endless = Outcome("exit", 0, TABLE, "", True, 1.0)
+
+    with pytest.raises(MeasurementError, match="printed without end"):
+        traffic(context([endless], [FakeRunning(GOOD)]))
+
+
+def test_both_ends_are_cancelled_whatever_happens() -> None:
+    """Nothing may be left running on a node."""
+    made = context([ended(stderr=NO_MEMORY, status=1)], [FakeRunning(ended(status=1))])
+
+    with pytest.raises(MeasurementError):
+        traffic(made)
+    for side in (made.client, made.server):
+        assert all(running.cancelled for running in side.session.inner.given)  # type: ignore[attr-defined]
