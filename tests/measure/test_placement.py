@@ -83,7 +83,7 @@ def test_the_handshake_goes_where_both_nodes_are(oob: str, management: str, expe
 
 def test_cores_are_local_quiet_and_distinct() -> None:
     """Not core 0, not its sibling, not the cores of the NIC's interrupts; one per rail."""
-    siblings = {core: (core % 8, core % 8 + 8) for core in range(16)}
+    siblings: dict[int, tuple[int, ...]] = {c: (c % 8, c % 8 + 8) for c in range(16)}
     near = replace(PORT, local_cpus="0-7", irq_cpus=(1, 2))
     chosen = [placement.choose_core(node(range(16), siblings), near, turn) for turn in range(3)]
 
