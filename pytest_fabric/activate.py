@@ -31,6 +31,7 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         raise pytest.UsageError(
             "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
         )
+    _require_writable(config)
     try:
         run = FabricRun(loaded(config), config.getoption("--fabric-fault"), _out(config))
     except ConfigError as error:
@@ -44,6 +45,20 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     if not config.getoption("--fabric-no-reports"):
         _start_reports(session, run.directory.path)
+
+
+def _require_writable(config: pytest.Config) -> None:
+    """Raise UsageError for a JUnit file that could not be written after hours of measuring."""
+    named = config.getoption("--fabric-junit")
+    if not named:
+        return
+    path = config.invocation_params.dir / Path(named).expanduser()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        raise pytest.UsageError(f"--fabric-junit: cannot write there: {error}") from None
 
 
 def _out(config: pytest.Config) -> Path:

@@ -22,6 +22,7 @@ class Active:
     def __init__(self, config: pytest.Config, run: FabricRun) -> None:
         self._config = config
         self._run = run
+        self._others_failed = False
         self._phases: dict[str, list[pytest.TestReport]] = {}
 
     @pytest.hookimpl(wrapper=True)
@@ -29,7 +30,8 @@ class Active:
         """Gather facts before the first test, and end everything after the last one."""
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
-            self._run.prepare(session.items)
+            if not session.testsfailed:  # collection errors: pytest stops before the first test
+                self._run.prepare(session.items)
             return (yield)
         finally:
             signal.signal(signal.SIGTERM, previous)
@@ -41,7 +43,9 @@ class Active:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Apply the outcome policy, and write the verdict when the item is done."""
         if target_of(item) is None:
-            return (yield)
+            report = yield
+            self._others_failed = self._others_failed or report.failed
+            return report
         if call.when == "call":
             item.user_properties.extend(outcome.properties(item))
         report = yield
@@ -59,11 +63,18 @@ class Active:
         if path:
             target = self._config.invocation_params.dir / Path(path).expanduser()
             self._run.write_junit(target)
+        session.exitstatus = self._exit_status(session.exitstatus)
+
+    def _exit_status(self, status: int) -> int:
+        """Return EXIT_INCOMPLETE where pytest would say failed or passed, and neither is true."""
         states = {verdict.outcome for verdict in self._run.verdicts}
-        only_errors = session.exitstatus == pytest.ExitCode.TESTS_FAILED and "failed" not in states
-        too_few = session.exitstatus == pytest.ExitCode.OK and self._run.is_coverage_short()
-        if only_errors or too_few:
-            session.exitstatus = EXIT_INCOMPLETE
+        nothing_failed = "failed" not in states and not self._others_failed
+        if status == pytest.ExitCode.TESTS_FAILED and nothing_failed and "error" in states:
+            return EXIT_INCOMPLETE
+        nothing_measured = states <= {"skipped"}
+        if status == pytest.ExitCode.OK and (nothing_measured or self._run.is_coverage_short()):
+            return EXIT_INCOMPLETE
+        return status
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(

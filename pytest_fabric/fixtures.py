@@ -48,9 +48,9 @@ def cluster(request: pytest.FixtureRequest) -> Cluster:
 
 
 @pytest.fixture
-def node(_fabric_target: str) -> str:
-    """Return the name of the node under test."""
-    return _fabric_target
+def node(_fabric_target: Port | str) -> str:
+    """Return the name of the node under test, or of the port under test."""
+    return _fabric_target.node if isinstance(_fabric_target, Port) else _fabric_target
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def pair(request: pytest.FixtureRequest, _fabric_target: Pair) -> MeasurablePair
 @pytest.fixture
 def facts(request: pytest.FixtureRequest, node: str) -> NodeFacts:
     """Return what the node under test says about itself."""
-    return run_of(request.config).engine.node(node)
+    return run_of(request.config).facts(request.node, node)
 
 
 @pytest.fixture

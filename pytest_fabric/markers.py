@@ -22,6 +22,12 @@ def measure(declaration: Declaration) -> pytest.MarkDecorator:
     return pytest.mark.measure(declaration)
 
 
+def is_ours(item: pytest.Item) -> bool:
+    """Return whether an item carries our marker: other projects may have one of the same name."""
+    mark = item.get_closest_marker("measure")
+    return mark is not None and any(isinstance(arg, Declaration) for arg in mark.args)
+
+
 def declared(definition: pytest.Item) -> Declaration | None:
     """Return what a test function declares; its own marker wins over its class's.
 

@@ -47,20 +47,19 @@ def as_error(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
 
 
 def _judged_nothing(item: pytest.Item) -> bool:
-    """Return whether a test that declares a measurement compared nothing.
+    """Return whether a test compared nothing of what it declares to measure.
 
-    Free-form tests may assert on what a shell printed: having read something is enough there.
+    A free-form test may assert on what a shell printed: having read something is enough there.
     """
     ledger = item.stash.get(ledger_key, None)
-    if declared(item) is not None:
+    if ledger is None or declared(item) is not None:
         return ledger is None or not ledger.checks
-    return False
+    return not ledger.checks and not ledger.reads
 
 
 def _failed_check(item: pytest.Item) -> Check | None:
     ledger = item.stash.get(ledger_key, None)
-    check = ledger.verdict_check() if ledger is not None else None
-    return check if check is not None and not check.passed else None
+    return ledger.deciding(failed=True) if ledger is not None else None
 
 
 def failure(item: pytest.Item, check: Check) -> str:
@@ -100,9 +99,9 @@ def properties(item: pytest.Item) -> list[tuple[str, object]]:
 def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
     """Return the terminal state of a check from the reports of its phases."""
     check = planned(item)
-    ledger = item.stash.get(ledger_key, None)
-    deciding = ledger.verdict_check() if ledger is not None else None
     outcome, message = _state(reports)
+    ledger = item.stash.get(ledger_key, None)
+    deciding = ledger.deciding(outcome == "failed") if ledger is not None else None
     duration = sum(report.duration for report in reports)
     return Verdict(
         nodeid=check.nodeid,

@@ -60,10 +60,10 @@ def loaded(config: pytest.Config) -> inventory.Inventory:
 def _over(metafunc: pytest.Metafunc) -> str:
     declaration = declared(metafunc.definition)
     wanted = {OVER[name] for name in metafunc.fixturenames if name in OVER}
-    if "rdma_device" in metafunc.fixturenames:
-        wanted.discard("node")
     if declaration is not None:
         wanted.add(declaration.over)
+    if "port" in wanted:
+        wanted.discard("node")  # the node of the port
     if len(wanted) > 1:
         raise pytest.UsageError(
             f"{metafunc.definition.nodeid}: expected one kind of target, found "

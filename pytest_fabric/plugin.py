@@ -48,7 +48,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell wrong use that was met while parametrising."""
     for item in items:
-        if item.get_closest_marker("measure") and TARGET not in getattr(item, "fixturenames", ()):
+        if TARGET not in getattr(item, "fixturenames", ()) and markers.is_ours(item):
             raise pytest.UsageError(
                 f"{item.nodeid}: expected a test with a measure marker to ask for `result`"
             )

@@ -139,6 +139,7 @@ class Snapshot:
     driver: str
     values: Mapping[str, int]
     unreadable: Mapping[str, str] = field(default_factory=dict)
+    link_layer: str = ""
 
 
 @dataclass(frozen=True)

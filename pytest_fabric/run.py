@@ -58,9 +58,8 @@ class FabricRun:
 
     def prepare(self, items: Sequence[pytest.Item]) -> None:
         """Log in to the nodes that the items need and gather their facts."""
-        targets = [target for item in items if (target := target_of(item)) is not None]
-        real = [target for target in targets if not isinstance(target, NoTarget)]
-        self.engine.prepare(Want(Declaration("facts", "node"), target) for target in real)
+        targets = [target_of(item) for item in items]
+        self.engine.prepare(target for target in targets if isinstance(target, Pair | Port | str))
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
@@ -88,6 +87,11 @@ class FabricRun:
     def pair(self, item: pytest.Item, pair: Pair) -> MeasurablePair:
         """Return a pair on which a test can measure on the spot."""
         return MeasurablePair(pair, lambda declaration: self._pair(item, pair, declaration))
+
+    def facts(self, item: pytest.Item, node: str) -> NodeFacts:
+        """Return what a node says about itself. Raises MeasurementError, TransportError."""
+        ledger_of(item).reads.append("facts")
+        return self.engine.node(node)
 
     def shell(self, item: pytest.Item, node: str) -> NodeShell:
         """Return a shell on a node. Raises TransportError."""

@@ -41,3 +41,8 @@ def test_pcie_speed(result, limits):
 @measure(port_facts())
 def test_pcie_width(result, limits):
     assert result.pcie_width in limits["pcie.width"]
+
+
+@measure(port_facts())
+def test_pcie_path(result):
+    assert result.pcie_slow_links == 0

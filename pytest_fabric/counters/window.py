@@ -27,7 +27,9 @@ ALL_ONES = 2**64 - 1
 Readings = dict[str, int | str]
 
 
-def snapshot(port: str, driver: str, sysfs_text: str, ethtool_text: str | None) -> Snapshot:
+def snapshot(
+    port: str, driver: str, sysfs_text: str, ethtool_text: str | None, link_layer: str = ""
+) -> Snapshot:
     """Return every counter that the two texts hold, by the driver's names.
 
     `sysfs_text` is what `grep -sH .` printed, `ethtool_text` what `ethtool -S` printed, for the
@@ -41,6 +43,7 @@ def snapshot(port: str, driver: str, sysfs_text: str, ethtool_text: str | None) 
         driver=driver,
         values={name: value for name, value in readings.items() if isinstance(value, int)},
         unreadable={name: value for name, value in readings.items() if isinstance(value, str)},
+        link_layer=link_layer,
     )
 
 
@@ -114,7 +117,7 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         )
     grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
-    for name, match in _known(before.driver, _names(before) | _names(after)):
+    for name, match in _known(before, _names(before) | _names(after)):
         try:
             grown.append(_grown(name, match, before, after))
         except CounterError as error:
@@ -130,15 +133,20 @@ def _names(shot: Snapshot) -> set[str]:
     return {*shot.values, *shot.unreadable}
 
 
-def _known(driver: str, names: set[str]) -> list[tuple[str, Match]]:
+def _known(shot: Snapshot, names: set[str]) -> list[tuple[str, Match]]:
     """Return the counters that have a meaning, without those that are blind on this link layer."""
-    is_ethernet = not catalogue.ROCE_ONLY.isdisjoint(names)
-    found = ((name, catalogue.find(driver, name)) for name in sorted(names))
+    is_ethernet = _is_ethernet(shot)
+    found = ((name, catalogue.find(shot.driver, name)) for name in sorted(names))
     return [
         (name, match)
         for name, match in found
         if match is not None and not (is_ethernet and match.counter.layer == "InfiniBand")
     ]
+
+
+def _is_ethernet(shot: Snapshot) -> bool:
+    """Return what the port says; where nobody asked it, counters of RoCE give it away."""
+    return shot.link_layer == "Ethernet" or not catalogue.ROCE_ONLY.isdisjoint(_names(shot))
 
 
 def _grown(name: str, match: Match, before: Snapshot, after: Snapshot) -> Growth:
@@ -186,7 +194,7 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     """
     known = {
         name: match.counter.direction
-        for name, match in _known(shot.driver, _names(shot))
+        for name, match in _known(shot, _names(shot))
         if match.counter.meaning == meaning
     }
     readable = tuple(name for name in known if name in shot.values)
@@ -203,8 +211,8 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
 
 def _directions(shot: Snapshot, meaning: str) -> set[str | None]:
     """Return the directions in which an Ethernet port's driver counts a meaning."""
-    if catalogue.ROCE_ONLY.isdisjoint(_names(shot)):
-        return set()  # InfiniBand and software devices count one direction only
+    if not _is_ethernet(shot):
+        return set()  # InfiniBand counts one direction only
     return {
         counter.direction
         for counter in catalogue.counters(shot.driver)
@@ -216,7 +224,7 @@ def saturated(shot: Snapshot) -> tuple[str, ...]:
     """Return the counters that stick at their maximum, so that nothing can be told by them."""
     return tuple(
         name
-        for name, match in _known(shot.driver, _names(shot))
+        for name, match in _known(shot, _names(shot))
         if name in shot.values
         and match.counter.behaviour == "saturates"
         and shot.values[name] >= match.counter.maximum

@@ -28,12 +28,17 @@ class Ledger:
     checks: list[Check] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
 
-    def verdict_check(self) -> Check | None:
-        """Return the check that decides, or None when there is none.
+    def deciding(self, failed: bool) -> Check | None:
+        """Return the check that explains a test's outcome, or None when none does.
 
-        Of the value that failed last it is the first clause missed; without a miss the last check.
+        Of the value that failed last it is the first clause missed; of a pass, the last check that
+        held. A check that says the opposite of the outcome explains nothing.
         """
-        failed = [check for check in self.checks if not check.passed]
+        held = [check for check in self.checks if check.passed]
+        missed = [check for check in self.checks if not check.passed]
         if not failed:
-            return self.checks[-1] if self.checks else None
-        return next(check for check in failed if check.metric == failed[-1].metric)
+            return held[-1] if held else None
+        # What stopped a test is its last comparison: a miss before it was tolerated.
+        if not missed or self.checks[-1].metric != missed[-1].metric:
+            return None
+        return next(check for check in missed if check.metric == missed[-1].metric)

@@ -51,7 +51,7 @@ class BoundLimit:
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, Value):
             raise UnitError(f"limits[{self.metric!r}] can only judge values of a result")
-        if _subject(value.metric) != _subject(self.metric):
+        if not _is_about(self.metric, value.metric):
             raise UnitError(f"limits[{self.metric!r}] was asked about {value.metric}")
         verdicts = [(clause, clause.holds(value)) for clause in self.clauses]
         for clause, passed in verdicts:
@@ -59,10 +59,16 @@ class BoundLimit:
         return all(passed for _, passed in verdicts)
 
 
-def _subject(metric: str) -> str:
-    """Return what a limit is about: a limit of one tool or counter never judges another's value."""
-    first, _, rest = metric.partition(".")
-    return f"{first}.{rest.rpartition('.')[2]}"
+def _is_about(limit: str, value: str) -> bool:
+    """Return whether a limit may judge a value: the same tool and statistic, or counter, or fact.
+
+    A limit that names a message size judges values of that size only.
+    """
+    first, _, rest = limit.partition(".")
+    size, _, last = rest.rpartition(".")
+    tool, _, measured = value.partition(".")
+    measured_size, _, statistic = measured.rpartition(".")
+    return (tool, statistic) == (first, last) and size in ("", measured_size)
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Limits:
     def require(self, metric: str) -> None:
         """Skip when a profile says that its hardware cannot show a metric."""
         for profile in self.profiles:
-            reason = profile.why_not_available(metric)
+            reason = profile.why_not_available(metric) or _other_layer(profile, metric)
             if reason is not None:
                 self.skip(f"{metric}: not available by profile {profile.name}: {reason}")
 
@@ -97,6 +103,14 @@ class Limits:
                 f"{profile.name}: add `{metric}: ...` to its limits, or to its not_available"
             )
         return [bind(clause, limit, self.profiles) for clause in limit.clauses]
+
+
+def _other_layer(profile: Profile, metric: str) -> str | None:
+    """Return why a metric does not apply to the profile's link layer, or None when it does."""
+    is_ethernets = metric.partition(".")[0] in ("pause", "class")
+    if profile.link.layer == "InfiniBand" and is_ethernets:
+        return "InfiniBand has credits and service levels instead"
+    return None
 
 
 def bind(clause: Clause, limit: Limit, profiles: Sequence[Profile]) -> BoundClause:

@@ -10,7 +10,7 @@ from pytest_fabric.errors import CounterError, MeasurementError, MissingValueErr
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
 from pytest_fabric.metrics import MEANINGS
-from pytest_fabric.results import Growth, Measurement, NodeFacts, RdmaPort
+from pytest_fabric.results import Growth, Measurement, NodeFacts, PciHop, RdmaPort
 from pytest_fabric.units import render
 
 #: Samples that a percentile needs: with fewer, perftest's P99 is the maximum (n <= 102) or rests on
@@ -201,6 +201,20 @@ class PortResult:
         """Return the lanes of the NIC's own PCIe link."""
         return self._hop("pcie.width", lambda hop: hop.width, "")
 
+    @property
+    def pcie_slow_links(self) -> Value:
+        """Return how many PCIe links towards the root run below what both their ends can do.
+
+        A link has two ends: the NIC and the slot above it, then each switch's upstream port and the
+        port above that.
+        """
+        hops = self.record.pcie
+        links = list(zip(hops[::2], hops[1::2], strict=False))
+        slow = [lower for lower, upper in links if _is_slow(lower, upper)]
+        detail = tuple(f"{h.address} {_link(h.speed_tps, h.width)}" for h in slow)
+        advice = "the device shows no PCIe link with two ends (virtual machine?): see not_available"
+        return self._value("pcie.slow_links", len(slow) if links else None, "", advice, detail)
+
     def _hop(self, metric: str, read: Callable[..., float | int | None], unit: str) -> Value:
         hops = self.record.pcie
         detail = tuple(
@@ -226,6 +240,16 @@ class PortResult:
             )
         self.ledger.reads.append(metric)
         return Value(number, unit, metric, f"{self.record.device} {metric}", self.ledger, detail)
+
+
+def _is_slow(lower: PciHop, upper: PciHop) -> bool:
+    """Return whether a link runs below what both ends can; unknown ends count as slow."""
+    speeds = (lower.speed_tps, lower.max_speed_tps, upper.max_speed_tps)
+    widths = (lower.width, lower.max_width, upper.max_width)
+    return any(
+        now is None or first is None or second is None or now < min(first, second)
+        for now, first, second in (speeds, widths)
+    )
 
 
 def _link(speed: float | None, width: int | None) -> str:

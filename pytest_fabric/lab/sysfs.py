@@ -32,6 +32,9 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
+        if len(port.netdevs) > 1:
+            slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
+            _put(tree, slaves, " ".join(port.netdevs))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
@@ -96,7 +99,8 @@ def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
 def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
     kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
     ident = f"15B3:{int(port.adapter.hca_type.removeprefix('MT')):04X}"
-    netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs}
+    # Of a bond only the netdev of the first function is there.
+    netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
     return {
         "uevent": _uevent("mlx5_core", kind, ident, port.pci),
         "numa_node": str(port.numa),
@@ -161,7 +165,12 @@ def _gid_types(port: Port) -> dict[str, Entry]:
 
 def _gid_netdevs(port: Port) -> dict[str, Entry]:
     empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
-    return {**empty, **{str(gid.index): gid.netdev for gid in port.gids if gid.netdev}}
+    bond = _bond(port) if len(port.netdevs) > 1 else None
+    return {**empty, **{str(gid.index): bond or gid.netdev for gid in port.gids if gid.netdev}}
+
+
+def _bond(port: Port) -> str:
+    return f"bond{port.guid % 100}"
 
 
 def _netdev(port: Port, member: int) -> dict[str, Entry]:

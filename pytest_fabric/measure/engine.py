@@ -34,9 +34,9 @@ class Engine:
         low, high = fabric.cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
 
-    def prepare(self, wants: Iterable[Want]) -> None:
+    def prepare(self, targets: Iterable[Pair | Port | str]) -> None:
         """Log in to every node that is needed and gather its facts, all at the same time."""
-        self._fabric.gather(nodes_of(want.target for want in wants))
+        self._fabric.gather(nodes_of(targets))
 
     def pair(self, want: Want) -> Measurement:
         """Return the measurement on a pair, made now if it was not made before."""

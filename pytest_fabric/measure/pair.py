@@ -16,7 +16,9 @@ from pytest_fabric.errors import (
     ToolError,
     TransportError,
 )
+from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import run, window
+from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.metrics import MEANINGS
@@ -51,11 +53,17 @@ class Values:
 def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far."""
     started, clock = time.time(), time.monotonic()
-    trail = run.Trail()
+    trail = Trail()
     values, versions = Values(), dict[str, str]()
     error: Failure | None = None
     try:
-        context = _context(fabric, pair, settings, trail)
+        client, server = (_side(fabric, end, settings) for end in (pair.client, pair.server))
+        prefix = fabric.cluster.tools.prefix
+
+        def open_window() -> None:
+            trail.before = _snapshots(client, server)
+
+        context = Context(pair, settings, client, server, prefix, trail, open_window)
         versions.update(_versions(context))
         values = _values(fabric, context, ports)
     except FabricError as problem:
@@ -93,24 +101,12 @@ def _explained(pair: Pair, problem: FabricError) -> Failure:
     return Failure(kind, f"{pair}: {problem}")
 
 
-def _versions(context: run.Context) -> dict[str, str]:
+def _versions(context: Context) -> dict[str, str]:
     sides = {"client": context.client, "server": context.server}
     return {name: side.end.node.perftest or "unknown" for name, side in sides.items()}
 
 
-def _context(fabric: Fabric, pair: Pair, settings: Settings, trail: run.Trail) -> run.Context:
-    prefix = fabric.cluster.tools.prefix
-    return run.Context(
-        pair=pair,
-        settings=settings,
-        client=_side(fabric, pair.client, settings),
-        server=_side(fabric, pair.server, settings),
-        prefix=prefix,
-        trail=trail,
-    )
-
-
-def _side(fabric: Fabric, port: Port, settings: Settings) -> run.Side:
+def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
     end = fabric.end(port)
     if settings.tool not in end.node.tools and not fabric.cluster.tools.prefix:
         raise MeasurementError(
@@ -121,15 +117,14 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> run.Side:
         )
     node = fabric.cluster.nodes[port.node]
     turn = list(node.rails).index(port.rail)
-    return run.side(fabric.session(port.node), end, node.oob, node.address, turn)
+    return contexts.side(fabric.session(port.node), end, node.oob, node.address, turn)
 
 
-def _values(fabric: Fabric, context: run.Context, ports: Iterator[int]) -> Values:
-    before = _snapshots(context)
+def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
     text = run.traffic(context, ports, time.sleep)
     drivers = [side.end.rdma.driver for side in (context.client, context.server)]
     time.sleep(max(refresh_s(driver) for driver in drivers))
-    seen = _window(before, _snapshots(context))
+    seen = _window(context, context.trail.before, _snapshots(context.client, context.server))
     parsed = perftest.parse(text)
     row = _row(context, parsed)
     line = _line_bps(fabric, context.pair)
@@ -145,19 +140,18 @@ def _values(fabric: Fabric, context: run.Context, ports: Iterator[int]) -> Value
     )
 
 
-def _snapshots(context: run.Context) -> list[tuple[Snapshot, float]]:
-    sides = (context.client, context.server)
+def _snapshots(*sides: Side) -> list[tuple[Snapshot, float]]:
     with ThreadPoolExecutor(2) as threads:
         return list(threads.map(_snapshot, sides))
 
 
-def _snapshot(side: run.Side) -> tuple[Snapshot, float]:
+def _snapshot(side: Side) -> tuple[Snapshot, float]:
     end = side.end
     return window.read(side.session, end.port, end.rdma, end.rail.profile.sudo)
 
 
 def _window(
-    before: list[tuple[Snapshot, float]], after: list[tuple[Snapshot, float]]
+    context: Context, before: list[tuple[Snapshot, float]], after: list[tuple[Snapshot, float]]
 ) -> window.Window:
     grown: list[Growth] = []
     problems: dict[str, str] = {}
@@ -166,8 +160,25 @@ def _window(
         grown.extend(deltas)
         problems.update(wrong)
         problems.update(_unknown(last))
+    for side in (context.client, context.server):
+        problems.update(_unwatched(side, grown))
     seconds = max(late - early for (_, early), (_, late) in zip(before, after, strict=True))
     return window.Window(tuple(grown), problems, seconds)
+
+
+def _unwatched(side: Side, grown: list[Growth]) -> dict[str, str]:
+    """Return the pause of lossless priorities that an end cannot count: PFC is off there.
+
+    mlx5 has a pause counter of a priority only while PFC is on for it.
+    """
+    roce = side.end.rail.profile.roce
+    name = str(side.end.port)
+    pauses = [g for g in grown if g.port == name and g.meaning == "pause"]
+    blind = [p for p in (roce.lossless if roce else ()) if all(g.priority != p for g in pauses)]
+    if not blind:
+        return {}
+    shown = ", ".join(str(priority) for priority in blind)
+    return {"pause": f"{name}: no pause counter of lossless priority {shown}: is PFC on there?"}
 
 
 def _unknown(shot: Snapshot) -> dict[str, str]:
@@ -181,7 +192,7 @@ def _unknown(shot: Snapshot) -> dict[str, str]:
     return missing
 
 
-def _row(context: run.Context, parsed: perftest.Run) -> Latency | Bandwidth:
+def _row(context: Context, parsed: perftest.Run) -> Latency | Bandwidth:
     """Return the one row that was asked for. Raises NotRecognisedError for anything else."""
     rows: tuple[Latency | Bandwidth, ...] = (*parsed.latency, *parsed.bandwidth)
     asked = context.settings
@@ -201,9 +212,7 @@ def _line_bps(fabric: Fabric, pair: Pair) -> float | None:
     return min(speeds) if len(speeds) == len(links) else None
 
 
-def _require_plausible(
-    context: run.Context, row: Latency | Bandwidth, line_bps: float | None
-) -> None:
+def _require_plausible(context: Context, row: Latency | Bandwidth, line_bps: float | None) -> None:
     if isinstance(row, Bandwidth) and line_bps and row.average_bps > ABOVE_LINE * line_bps:
         raise context.error(
             "implausible",

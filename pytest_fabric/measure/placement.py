@@ -56,12 +56,16 @@ def gid_address(gid: Gid) -> str:
     return str(_address(gid))
 
 
-def control_address(oob: str, management: str, gid: Gid | None) -> str:
+def control_address(target: str, oob: str, management: str, gid: Gid | None) -> str:
     """Return where perftest's TCP handshake goes: `mgmt`, `rail`, or `auto`.
 
     `auto` takes the management address, unless that is a loopback address (a port forward, or the
-    lab), which no other node can reach.
+    lab), which no other node can reach. Raises MeasurementError for a rail without an address.
     """
+    if gid is None and oob == "rail":
+        raise MeasurementError(
+            target, "address", "expected oob: mgmt, found rail: a port of InfiniBand has no address"
+        )
     if gid is None or oob == "mgmt":
         return management
     if oob == "rail" or _is_loopback(management):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_any
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pytest_fabric.errors import MeasurementError, NotRecognisedError, ToolError
-from pytest_fabric.measure import placement
-from pytest_fabric.measure.fabric import CheckedSession, End
-from pytest_fabric.measure.settings import Settings
-from pytest_fabric.results import Attempt, Gid, Pair
+from pytest_fabric.measure.context import Context
+from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
 from pytest_fabric.transport import Job, Outcome, Running
 
@@ -27,92 +24,12 @@ CONNECT_S = 4.0
 #: What one end may outlive the other: normally milliseconds, and for ever when the peer has died.
 GRACE_S = 5.0
 
-#: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
-OVERHEAD_S = 20.0
-
 #: A lease of somebody else is waited for, then told.
 LEASE_S = 30.0
 
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
 #: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
 TRIES = {"port_in_use": 10, "clock": 3}
-
-
-@dataclass(frozen=True)
-class Side:
-    """One end of a pair, ready to run: its session, what it is, and where its tool goes."""
-
-    session: CheckedSession
-    end: End
-    gid: Gid | None
-    core: int | None
-    address: str
-
-
-@dataclass
-class Trail:
-    """What was tried so far: it becomes part of the record, whatever happens."""
-
-    attempts: list[Attempt] = field(default_factory=list)
-    commands: dict[str, str] = field(default_factory=dict)
-    raw: dict[str, str] = field(default_factory=dict)
-
-    def keep(self, end: str, outcome: Outcome) -> None:
-        """Keep the text of an end as evidence."""
-        self.raw[f"{end}.stdout"] = outcome.stdout
-        self.raw[f"{end}.stderr"] = outcome.stderr
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the steps of one run share."""
-
-    pair: Pair
-    settings: Settings
-    client: Side
-    server: Side
-    prefix: tuple[str, ...]
-    trail: Trail
-
-    def job(self, end: str, control_port: int) -> Job:
-        """Return the process of an end; the command is kept for the report."""
-        side = self.client if end == "client" else self.server
-        settings = self.settings
-        argv = perftest.command(
-            settings.tool,
-            device=side.end.rdma.device,
-            ib_port=side.end.rdma.number,
-            control_port=control_port,
-            size=settings.size,
-            iterations=settings.iterations,
-            duration_s=settings.duration_s,
-            qps=settings.qps,
-            gid_index=side.gid.index if side.gid else None,
-            traffic_class=settings.traffic_class,
-            service_level=settings.service_level,
-            peer=self.server.address if end == "client" else None,
-            disable_numa=_binds_itself(side.end.node.perftest),
-        )
-        pin = ("taskset", "-c", str(side.core)) if side.core is not None else ()
-        self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
-        rdma = side.end.rdma
-        return Job(
-            (*self.prefix, *argv),
-            deadline_s=settings.expected_s + OVERHEAD_S,
-            lease=f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state",
-            listen=control_port if end == "server" else None,
-            core=side.core,
-        )
-
-    def error(self, kind: str, message: str) -> MeasurementError:
-        """Return an error about this pair."""
-        return MeasurementError(str(self.pair), kind, f"{self.settings.tool}: {message}")
-
-
-def _binds_itself(version: str | None) -> bool:
-    """Return whether perftest moves itself to a NUMA node: the default since 26.01 (6.28)."""
-    numbers = (version or "0").split(".")
-    return tuple(int(number) for number in numbers if number.isdigit()) >= (6, 28)
 
 
 def traffic(context: Context, ports: Iterator[int], sleep: Callable[[float], None]) -> str:
@@ -160,12 +77,12 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         obstacle = _until_ready(context, server)
         if obstacle is not None:
             return obstacle
+        # Only now: the server holds its lease, and nobody else's traffic is counted as ours.
+        context.open_window()
         client = context.client.session.start(context.job("client", control_port))
         ran = _until_ended(context, client, server, control_port)
     finally:
         server.cancel()
-    context.trail.keep("client", ran.client)
-    context.trail.keep("server", ran.server)
     if ran.client.end == "lease":
         return Obstacle("lease", f"{context.pair.client} is in use: {ran.client.stderr.strip()}")
     if _port_taken(ran.server):
@@ -207,10 +124,25 @@ def _until_ended(context: Context, client: Running, server: Running, control_por
             _require_connection(context, ends, control_port)
             wait_any(ends, return_when=FIRST_COMPLETED)
             wait_any(ends, timeout=GRACE_S)
+        except MeasurementError:
+            client.cancel()
+            server.cancel()
+            _keep(context, ends)
+            raise
         finally:
             client.cancel()
             server.cancel()
-    return Ran(client=ends[0].result(), server=ends[1].result())
+    ran = Ran(client=ends[0].result(), server=ends[1].result())
+    context.trail.keep("client", ran.client)
+    context.trail.keep("server", ran.server)
+    return ran
+
+
+def _keep(context: Context, ends: list[Future[Outcome]]) -> None:
+    """Keep what both ends said although the run is given up: it is evidence."""
+    for name, end in zip(("client", "server"), ends, strict=True):
+        if end.exception() is None:
+            context.trail.keep(name, end.result())
 
 
 def _require_connection(context: Context, ends: list[Future[Outcome]], control_port: int) -> None:
@@ -229,16 +161,29 @@ def _require_connection(context: Context, ends: list[Future[Outcome]], control_p
 
 
 def _verdict(context: Context, ran: Ran) -> str:
-    """Return the client's text when both ends ended well. Raises what went wrong first."""
+    """Return what the client said when both ends ended well. Raises what went wrong first.
+
+    Both streams of both ends are read: a wrapper may lose the exit status of a tool that failed.
+    """
     if ran.client.truncated:
         raise context.error("output", f"client at {context.pair.client}: printed without end")
     if ran.client.end == "exit" and ran.client.status == 0:
-        if ran.server.end == "exit" and ran.server.status == 0:
-            return ran.client.stdout
-        raise _failure(context, "server", ran.server)
+        for end, outcome in (("client", ran.client), ("server", ran.server)):
+            if (
+                outcome.end != "exit"
+                or outcome.status != 0
+                or _tool_error(outcome).kind != "silent"
+            ):
+                raise _failure(context, end, outcome)
+        return ran.client.stdout
     server_failed = ran.server.end == "exit" and ran.server.status != 0
     first = "server" if server_failed and _is_secondary(ran.client) else "client"
     raise _failure(context, first, ran.server if first == "server" else ran.client)
+
+
+def _ended_well(outcome: Outcome) -> bool:
+    has_status = outcome.end == "exit" and outcome.status == 0
+    return has_status and _tool_error(outcome).kind == "silent"
 
 
 def _is_secondary(client: Outcome) -> bool:
@@ -274,18 +219,3 @@ def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:
 def _said(outcome: Outcome) -> str:
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
     return f"said {lines[-1][:120]!r}" if lines else "no message"
-
-
-def side(session: CheckedSession, end: End, oob: str, management: str, turn: int) -> Side:
-    """Return an end made ready to run. Raises MeasurementError for what facts rule out."""
-    name = str(end.port)
-    if end.rdma.state != "ACTIVE":
-        raise MeasurementError(
-            name,
-            "port_down",
-            f"expected port {end.rdma.device} to be ACTIVE, found {end.rdma.state} "
-            f"({end.rdma.physical_state})",
-        )
-    gid = placement.choose_gid(name, end.rail, end.rdma)
-    core = placement.choose_core(end.node, end.rdma, turn)
-    return Side(session, end, gid, core, placement.control_address(oob, management, gid))

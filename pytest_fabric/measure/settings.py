@@ -50,6 +50,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
             f"expected one traffic class at both ends, found profiles {client.name} and "
             f"{server.name} with different ones",
         )
+    _refuse_partition(pair, client, server)
     traffic_class, service_level, priority = classes.pop()
     traffic = client.traffic
     is_latency = declaration.tool in LATENCY_TOOLS
@@ -68,14 +69,28 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
     )
 
 
+def _refuse_partition(pair: Pair, *profiles: Profile) -> None:
+    """Raise for a declared partition: perftest runs in the default one, which proves nothing."""
+    for profile in profiles:
+        partition = profile.infiniband.partition if profile.infiniband else None
+        if partition is not None and int(partition, 16) & 0x7FFF != 0x7FFF:
+            raise MeasurementError(
+                str(pair),
+                "partition",
+                f"expected the default partition, found {partition} in profile {profile.name}: "
+                "this version measures in no other",
+            )
+
+
 def _slowest(tool: str, profile: Profile) -> float:
     """Return how long one iteration may take, in seconds: four times the limit of its median.
 
-    That is a whole round trip of half ones, twice as slow as allowed; 100 us without a limit.
+    That is a whole round trip of half ones, twice as slow as allowed; at least 1 ms, so that a path
+    that loses packets is measured as slow and not taken for a hang.
     """
     limit = profile.limits.get(f"{tool}.median")
     bounds = [c.quantity.number for c in limit.clauses if isinstance(c, Absolute)] if limit else []
-    return max(1e-4, 4 * max(bounds, default=0.0))
+    return max(1e-3, 4 * max(bounds, default=0.0))
 
 
 def _seconds(declaration: Declaration, profile: Profile) -> int:

@@ -71,10 +71,10 @@ def read(
     late = [section for section, outcome in outcomes.items() if outcome.end != "exit"]
     if late:
         raise MeasurementError(str(name), "counters", f"expected counters, {late[0]} did not end")
-    ethtool = "\n".join(
-        outcome.stdout for section, outcome in outcomes.items() if section.startswith("ethtool")
-    )
-    shot = snapshot(str(name), port.driver, outcomes["sysfs"].stdout, ethtool)
+    ethtool = [outcome for section, outcome in outcomes.items() if section.startswith("ethtool")]
+    # One member of a bond that cannot be read makes the sum of the others a lie.
+    text = None if any(o.status for o in ethtool) else "\n".join(o.stdout for o in ethtool)
+    shot = snapshot(str(name), port.driver, outcomes["sysfs"].stdout, text, port.link_layer)
     if not shot.values:
         raise MeasurementError(
             str(name), "counters", f"expected counters of {port.device}, found none readable"
@@ -113,9 +113,9 @@ def traffic(
     received = _bytes(window.growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
     shares = {
-        str(port): min(1.0, moved / expected)
+        str(port): share
         for port, direction in ((source, "tx"), (sink, "rx"))
-        if (moved := _on_priority(window.growth, port, direction, settings.priority)) is not None
+        if (share := _share(settings, window.growth, port, direction, expected)) is not None
     }
     worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
     return Traffic(
@@ -137,15 +137,24 @@ def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None
     return max(packets) * (mtu or 256) if packets else None
 
 
-def _on_priority(
-    growth: Iterable[Growth], port: Port, direction: str, priority: int | None
-) -> int | None:
-    """Return the bytes that a port moved on a priority; None without such a counter."""
-    for entry in growth:
-        mine = entry.port == str(port) and entry.direction == direction
-        if mine and entry.meaning == "bytes" and entry.priority == priority is not None:
-            return entry.delta
-    return None
+def _share(
+    settings: Settings, growth: Iterable[Growth], port: Port, direction: str, expected: int
+) -> float | None:
+    """Return the share of a port's bytes on the declared priority; None without such counters.
+
+    Bandwidth is held against all that moved: under -D the tool counts the middle of the run only.
+    The little that a latency run moves is held against what was sent: other packets weigh too much.
+    """
+    moved = {
+        entry.priority: entry.delta
+        for entry in growth
+        if (entry.port, entry.direction, entry.meaning) == (str(port), direction, "bytes")
+        and entry.priority is not None
+    }
+    if settings.priority is None or settings.priority not in moved:
+        return None
+    whole = max(expected, sum(moved.values()) if _kind(settings) == "bandwidth" else 0)
+    return min(1.0, moved[settings.priority] / whole)
 
 
 def doubts(

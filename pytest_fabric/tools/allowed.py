@@ -45,6 +45,8 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     words = list(argv)
     if prefix and words[: len(prefix)] == list(prefix):
         words = words[len(prefix) :]
+        words = words[4:] if words[:3] == ["timeout", "-k", "5"] else words
+        words = words[3:] if words[:2] == ["taskset", "-c"] else words
     if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
         words = words[2:]
     line = " ".join(words)

@@ -43,7 +43,7 @@ KINDS = (
         r"Problem in resolving basic address and port|Name or service not known"
         r"|Temporary failure in name resolution|No address associated with hostname",
         "the name of the server does not resolve on the client",
-        "use an address, or repair the name service",
+        "use an address (oob in cluster.yaml), or repair the name service",
     ),
     _kind(
         "port_in_use",

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pytest_fabric.results import Gid, PciHop, RdmaPort
 
 RDMA = "/sys/class/infiniband"
+NET = "/sys/class/net"
 EMPTY_GID = ":".join(["0000"] * 8)
 
 #: How far towards the root PCIe links are read: NIC, slot, and two switches above it.
@@ -55,7 +56,7 @@ def paths() -> dict[str, tuple[str, ...]]:
             *(f"{RDMA}/*/{hop}/{name}" for hop in hops for name in ("uevent", *link)),
         ),
         "net": (
-            *(f"/sys/class/net/*/{name}" for name in ("speed", "mtu", "operstate")),
+            *(f"{NET}/*/{name}" for name in ("speed", "mtu", "bonding/slaves")),
             f"{RDMA}/*/device/net/*/ifindex",
         ),
         "irqs": (f"{RDMA}/*/device/msi_irqs/*",),
@@ -144,21 +145,27 @@ def _rate(tree: Tree, port: str) -> tuple[float | None, int | None]:
 
 
 def _netdevs(tree: Tree, base: str, gids: Iterable[Gid]) -> tuple[str, ...]:
-    own = [path.split("/")[-2] for path in tree if path.startswith(f"{base}/device/net/")]
-    parent = tree.get(f"{base}/parent")
-    named = [gid.netdev for gid in gids if gid.netdev]
-    return tuple(sorted({*own, *([parent] if parent else []), *(named if not own else [])}))
+    """Return the network devices that carry the port: the members of its bond, if it has one.
+
+    The GID table names the port's own netdev; `device/net` also lists representors, and of a bond
+    one member only. VLANs on top are in the GID table too, and count nothing of their own.
+    """
+    own = {path.split("/")[-2] for path in tree if path.startswith(f"{base}/device/net/")}
+    named = {gid.netdev for gid in gids if gid.netdev}
+    slaves = {n for bond in named for n in tree.get(f"{NET}/{bond}/bonding/slaves", "").split()}
+    parent = {tree[f"{base}/parent"]} if f"{base}/parent" in tree else set()
+    return tuple(sorted(slaves or (named & own) or own or parent or named))
 
 
 def _netdev_speed(tree: Tree, netdevs: tuple[str, ...]) -> float | None:
     """Return the sum of the netdevs' speeds (a bond has several), or None if one is unknown."""
-    speeds = [_number(tree.get(f"/sys/class/net/{name}/speed")) for name in netdevs]
+    speeds = [_number(tree.get(f"{NET}/{name}/speed")) for name in netdevs]
     known = [speed for speed in speeds if speed is not None and speed > 0]
     return sum(known) * 1e6 if known and len(known) == len(speeds) else None
 
 
 def _roce_mtu(tree: Tree, netdevs: tuple[str, ...]) -> int | None:
-    sizes = [_number(tree.get(f"/sys/class/net/{name}/mtu")) for name in netdevs]
+    sizes = [_number(tree.get(f"{NET}/{name}/mtu")) for name in netdevs]
     known = [size for size in sizes if size is not None]
     if not known:
         return None

@@ -6,19 +6,14 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from pytest_fabric.errors import TransportError
-from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello, Ready, Started
+from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello
 from pytest_fabric.transport.jobs import Collect, Job, Outcome, quoted
-from pytest_fabric.transport.sections import decoded, split
+from pytest_fabric.transport.running import GRACE_S, OVERDUE_S, RunningJob
+from pytest_fabric.transport.sections import split
+from pytest_fabric.transport.wire import Wire
 
-#: After its deadline a job has 5 s (`timeout -k 5`) to end; then its frame must come.
-GRACE_S = 10.0
-#: An end that is overdue while other frames still come may sit behind large ones; not for ever.
-_OVERDUE_S = 60.0
-#: How often a waiting thread looks whether the node is still there.
-_LOOK_S = 1.0
 #: The runner ends its jobs within 2 s of TERM, and what is left of them within two more.
 _CLOSE_S = 6.0
 #: Ends the group of each child of the parent of process $1 that runs `SHELL -c $2`.
@@ -31,115 +26,6 @@ _END_SHELL = (
 )
 
 Audit = Callable[[str, str], None]
-
-
-class Wire(Protocol):
-    """The two byte streams of a runner, and what a connection offers besides."""
-
-    def read(self) -> bytes | None:
-        """Return what came; b"" at the end, None when nothing came for a second."""
-
-    def write(self, data: bytes) -> None:
-        """Send all of it; OSError when that cannot be done."""
-
-    def stalled(self) -> str | None:
-        """Return what is known when the other side has stopped answering."""
-
-    def ended(self) -> str:
-        """Return why the stream is at its end."""
-
-    def shell(self, command: str, deadline_s: float) -> Outcome:
-        """Run a command in the user's log-in shell."""
-
-    def finish(self) -> None:
-        """Let the runner's standard input end."""
-
-    def close(self) -> None:
-        """Release everything, at once."""
-
-
-class RunningJob:
-    """A job that was sent to the runner."""
-
-    def __init__(self, session: NodeSession, number: int, deadline_s: float) -> None:
-        self._session = session
-        self._number = number
-        self._sent = time.monotonic()
-        self._limit = self._sent + deadline_s + GRACE_S
-        self._changed = threading.Condition()
-        self._started = self._ready = self._cancelled = False
-        self._ended: Ended | None = None
-        self._error: TransportError | None = None
-        self.duration_s = 0.0
-
-    def ready(self, timeout_s: float) -> bool:
-        """Wait for its port: True listens, False ended before; TimeoutError when neither."""
-        until = time.monotonic() + timeout_s
-        while not self._settled(lambda: self._ready, until):
-            if time.monotonic() >= until:
-                raise TimeoutError(f"not ready within {timeout_s:g} s")
-        if not self._ready and self._error is not None:
-            raise self._error
-        return self._ready
-
-    def wait(self) -> Outcome:
-        """Wait for its end; TransportError of kind `lost` when the node is gone."""
-        ended = self.wait_raw()
-        return Outcome(
-            end=ended.why,
-            status=ended.status,
-            stdout=decoded(ended.stdout),
-            stderr=decoded(ended.stderr),
-            truncated=ended.cut,
-            duration_s=self.duration_s,
-        )
-
-    def wait_raw(self) -> Ended:
-        """Wait for its end and return it as it came."""
-        while not self._settled(lambda: False, self._limit + _OVERDUE_S):
-            self._session.expect_end_by(self._limit)
-        if self._ended is None:
-            assert self._error is not None
-            raise self._error
-        return self._ended
-
-    def cancel(self) -> None:
-        """Let it be ended: TERM, after 2 s KILL."""
-        with self._changed:
-            asked, self._cancelled = self._cancelled, True
-            self._limit = min(self._limit, time.monotonic() + GRACE_S)
-            # Before its start the runner could not tell the job from a shell that prepares it.
-            due = self._started and not asked and self._ended is None
-        if due:
-            self._session.send_cancel(self._number)
-
-    def on(self, event: Started | Ready | Ended) -> bool:
-        """Take an event of the runner; True when a cancel that waited for the start is due."""
-        with self._changed:
-            if isinstance(event, Started):
-                self._started = True
-            elif isinstance(event, Ready):
-                self._ready = True
-            else:
-                self._ended = event
-                self.duration_s = time.monotonic() - self._sent
-            self._changed.notify_all()
-            return isinstance(event, Started) and self._cancelled
-
-    def lose(self, error: TransportError) -> None:
-        """Let everyone who waits know that the node is gone."""
-        with self._changed:
-            self._error = self._error or error
-            self._changed.notify_all()
-
-    def _settled(self, enough: Callable[[], bool], until: float) -> bool:
-        """Wait a moment for the end or for what is `enough`; watch that the node is there."""
-        self._session.look()
-        pause = max(0.0, min(_LOOK_S, until - time.monotonic()))
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: enough() or self._ended is not None or self._error is not None, pause
-            )
 
 
 class NodeSession:
@@ -204,7 +90,7 @@ class NodeSession:
         """Run a command in the user's log-in shell, on a channel of its own."""
         self._audit(self.node, command)
         if self._error is not None:
-            raise self._error
+            raise self._error.with_traceback(None)
         try:
             outcome = self._wire.shell(command, deadline_s)
         except OSError as error:
@@ -241,7 +127,7 @@ class NodeSession:
         """Give the node up when the end of a job is overdue."""
         now = time.monotonic()
         quiet = now - self._heard > GRACE_S / 2
-        if now > limit + (0 if quiet else _OVERDUE_S):
+        if now > limit + (0 if quiet else OVERDUE_S):
             self._lose("the node runner did not report the end of a job")
             self._wire.close()
 
@@ -252,7 +138,7 @@ class NodeSession:
     def _submit(self, request: Callable[[int], str], deadline_s: float) -> RunningJob:
         with self._lock:
             if self._error is not None:
-                raise self._error
+                raise self._error.with_traceback(None)
             number = next(self._numbers)
             running = self._jobs[number] = RunningJob(self, number, deadline_s)
         self._send(request(number) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import socket
 from collections.abc import Iterator
@@ -66,11 +67,25 @@ def _from_file(path: Path, notes: list[str], named: bool) -> paramiko.PKey | Non
     except FileNotFoundError:
         if named:
             notes.append(f"{path} does not exist")
-    except (TypeError, paramiko.PasswordRequiredException):
-        notes.append(f"{path} is encrypted: ssh-add {path}")
-    except (OSError, ValueError, paramiko.SSHException, UnknownKeyType) as error:
-        notes.append(f"{path} cannot be read ({type(error).__name__})")
+    except (OSError, TypeError, ValueError, paramiko.SSHException, UnknownKeyType) as error:
+        if _is_encrypted(path):
+            notes.append(f"{path} is encrypted: ssh-add {path}")
+        else:
+            notes.append(f"{path} cannot be read ({type(error).__name__})")
     return None
+
+
+def _is_encrypted(path: Path) -> bool:
+    """Return whether a key file needs a passphrase: the libraries say so each in its own way."""
+    try:
+        text = path.read_text(errors="replace")
+    except OSError:
+        return False
+    body = "".join(line for line in text.splitlines() if not line.startswith("-----"))
+    if "BEGIN OPENSSH" not in text:
+        return "ENCRYPTED" in text
+    # PROTOCOL.key of OpenSSH: the magic word, then the name of the cipher, `none` without one.
+    return not base64.b64decode(body + "==").startswith(b"openssh-key-v1\0\0\0\0\4none")
 
 
 def _public(path: Path) -> str | None:

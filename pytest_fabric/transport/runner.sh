@@ -22,7 +22,7 @@ exec 7>&1 >/dev/null 2>&1
 
 # Words that a job may start with besides programs, for this shell and for those of `collect`.
 lib='have() { for n; do command -v "$n"; done; return 0; }; '
-lib="$lib"'usable() { for n; do r=- w=-; [ -r "$n" ] && r=r; [ -w "$n" ] && w=w; echo "$r$w $n"; done; }; '
+lib="$lib"'usable() { for n; do r=- w=-; [ -r "$n" ] && r=r; [ -w "$n" ] && w=w; printf "%s\n" "$r$w $n"; done; }; '
 lib="$lib"'mark() { printf "\n%s\n" "$T $*"; }; '
 lib="$lib"'section() { mark section $1; mark section $1 >&2; shift; "$@"; mark status $?; }; '
 eval "$lib"
@@ -154,7 +154,7 @@ set +C
 # The cap cuts what is sent; a job that never stops writing must not fill the node besides.
 ulimit -f $((cap / 64 + 2048))
 
-if [ $lease != - ]; then
+if [ "$lease" != - ]; then
 [ -r "$lease" ] || refuse 126 "cannot open $lease, so no lease can be taken"
 exec 9<"$lease"
 flock -n 9
@@ -211,26 +211,29 @@ all=
 for x; do kill -0 ${x#*:} && all="$all $x"; done
 }
 
-# The dead man's switch: the controller is gone, so is everything that it started, commands on other
-# channels of its connection (children of the same sshd) included.
+# The dead man's switch: the controller is gone, so is everything that it started. Under sshd that is
+# every process with this connection's own SSH_CONNECTION: commands on other channels, and what has
+# left its job's group. (Not so for a runner that a user's own log-in has started.)
+ours=
+read -r x </proc/$PPID/comm
+case $x in sshd*) ours=$SSH_CONNECTION ;; esac
+tell() {
+for x in $all; do kill -$1 ${x#*:}; done
+[ "$ours" ] && for x in $(grep -lsF "SSH_CONNECTION=$ours" /proc/[0-9]*/environ); do
+x=${x#/proc/}
+[ ${x%/*} = $$ ] || kill -$1 ${x%/*}
+done
+}
 quit() {
 trap "" TERM HUP INT
-others=
-read -r x </proc/$PPID/comm
-case $x in
-sshd*) others=$(grep -lsE "^[0-9]+ \(.*\) . $PPID " /proc/[0-9]*/stat) ;;
-esac
-tell TERM
 prune
-for x in $all; do kill -TERM ${x#*:}; done
+tell TERM
 now
 end=$((now + 600))
 while [ "$all" ] && [ $now -lt $end ]; do nap; now; prune; done
-for x in $all; do kill -KILL ${x#*:}; done
 tell KILL
 exit
 }
-tell() { for x in $others; do x=${x#/proc/}; [ ${x%/*} = $$ ] || kill -$1 -${x%/*}; done; }
 trap quit TERM HUP INT
 
 printf "\n%s\n" "$T hello $$" >&7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 
@@ -27,6 +28,9 @@ _CHUNK = 2**16
 #: Both streams share one event, which reading one of them may clear for the other.
 _PAUSE_S = 0.05
 
+#: What paramiko raises on a connection that is gone.
+_BROKEN = (OSError, EOFError, paramiko.SSHException)
+
 
 class SshWire:
     """The runner's channel, and the connection that it is on."""
@@ -41,6 +45,12 @@ class SshWire:
 
     def read(self) -> bytes | None:
         """Return what came; b"" at the end, None when nothing came for a second."""
+        try:
+            return self._received()
+        except _BROKEN:
+            return b""
+
+    def _received(self) -> bytes | None:
         try:
             data: bytes | None = self._channel.recv(_CHUNK)
         except TimeoutError:
@@ -59,6 +69,8 @@ class SshWire:
             except TimeoutError:
                 if self._closed or (reason := self.stalled()) is not None:
                     raise OSError(reason or "closed") from None
+            except _BROKEN as error:
+                raise OSError(self._connection.ended()) from error
 
     def stalled(self) -> str | None:
         """Return what is known when the node has stopped answering."""
@@ -80,8 +92,11 @@ class SshWire:
             channel = self._another_channel(command)
             try:
                 return self._drained(channel, deadline_s)
+            except (EOFError, paramiko.SSHException) as error:
+                raise OSError(self._connection.ended()) from error
             finally:
-                channel.close()
+                with contextlib.suppress(*_BROKEN):  # the connection may be gone
+                    channel.close()
 
     def _another_channel(self, command: str) -> paramiko.Channel:
         """Start a command; sshd counts a session until it has reaped it, a moment after its end."""
@@ -108,6 +123,8 @@ class SshWire:
             if (reason := self.stalled()) is not None:
                 raise OSError(reason)
         status = channel.recv_exit_status() if channel.exit_status_ready() else -1
+        if status < 0 and not self._connection.active:
+            raise OSError(self._connection.ended())
         return Outcome(
             end=end,
             status=None if status < 0 else status,
@@ -119,10 +136,8 @@ class SshWire:
 
     def finish(self) -> None:
         """Let the runner's standard input end."""
-        try:
+        with contextlib.suppress(*_BROKEN):  # then it has ended already
             self._channel.shutdown_write()
-        except OSError:
-            self.close()
 
     def close(self) -> None:
         """Close the connection, at once."""

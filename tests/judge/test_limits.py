@@ -103,3 +103,25 @@ def test_a_pair_of_two_profiles_must_satisfy_both_and_the_slower_line_counts() -
 
     assert value("ib_write_bw.1048576.average", 195e9, "b/s") in limit
     assert value("ib_write_bw.1048576.average", 180e9, "b/s") not in limit
+
+
+def test_a_limit_of_one_size_judges_no_other() -> None:
+    """A page may take longer than four bytes: its limit must not excuse them."""
+    text = TEXT.replace(
+        "ib_write_lat.median:", 'ib_write_lat.4096.p99: "<= 6 us"\n      ib_write_lat.median:'
+    )
+
+    assert value("ib_write_lat.4096.p99", 5.8e-6, "s") in limits(text)["ib_write_lat.4096.p99"]
+    with pytest.raises(UnitError, match="was asked about"):
+        _ = value("ib_write_lat.4.p99", 5.8e-6, "s") in limits(text)["ib_write_lat.4096.p99"]
+
+
+def test_pause_and_class_do_not_apply_on_infiniband() -> None:
+    """It has credits and service levels: no profile has to say so."""
+    text = TEXT.replace("Ethernet", "InfiniBand").replace(
+        "    roce: {version: 2, lossless: [3], dscp: 26}\n", ""
+    )
+
+    with pytest.raises(Skipped, match="InfiniBand has credits"):
+        limits(text).require("pause.growth")
+    limits(text).require("ib_write_lat.p99")

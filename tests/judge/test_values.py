@@ -24,7 +24,8 @@ def test_a_comparison_decides_and_is_noted() -> None:
     first, second = ledger.checks
     assert (first.shown, first.limit, first.passed) == ("18 us", "< 5 us", False)
     assert second.passed
-    assert ledger.verdict_check() is first
+    assert ledger.deciding(failed=True) is first
+    assert ledger.deciding(failed=False) is second
 
 
 @pytest.mark.parametrize("other", [gbps(5), 5, 5e-6, "5 us", None, True])
@@ -76,7 +77,7 @@ def test_the_first_clause_that_the_failing_value_missed_decides() -> None:
     for limit, passed in (("<= 4 us", False), ("<= 5 us", False), ("<= 10 us", True)):
         measured.note(limit, None, None, passed)
 
-    check = ledger.verdict_check()
+    check = ledger.deciding(failed=True)
 
     assert check is not None
     assert check.limit == "<= 4 us"

@@ -78,7 +78,7 @@ def test_infiniband_gets_no_gid() -> None:
 )
 def test_the_handshake_goes_where_both_nodes_are(oob: str, management: str, expected: str) -> None:
     """A loopback address is a port forward of ours, and no other node can reach it."""
-    assert placement.control_address(oob, management, GIDS[3]) == expected
+    assert placement.control_address("a:rail0", oob, management, GIDS[3]) == expected
 
 
 def test_cores_are_local_quiet_and_distinct() -> None:
@@ -100,3 +100,10 @@ def test_wishes_that_cannot_be_met_are_given_up_but_never_the_cpuset() -> None:
 def test_a_single_core_needs_no_pin() -> None:
     """There is nothing to choose."""
     assert placement.choose_core(node(range(1)), PORT, 0) is None
+
+
+def test_a_rail_without_an_address_cannot_take_the_handshake() -> None:
+    """InfiniBand ports have no address of their own: `oob: rail` must not be ignored."""
+    assert placement.control_address("a:rail0", "auto", "a.mgmt", None) == "a.mgmt"
+    with pytest.raises(MeasurementError, match="oob: mgmt"):
+        placement.control_address("a:rail0", "rail", "a.mgmt", None)

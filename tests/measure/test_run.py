@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import run
+from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import CheckedSession, End
 from pytest_fabric.measure.settings import Settings
-from pytest_fabric.results import NodeFacts, Pair, Port
+from pytest_fabric.results import Gid, NodeFacts, Pair, Port
 from pytest_fabric.transport import Collect, Job, Outcome
 from tests.clusters import cluster
 from tests.judge.test_views import PORT
@@ -83,24 +84,27 @@ class FakeSession:
 FACTS = NodeFacts("gpu", "6.1", "6.24", {}, None, (0,), {}, {}, ())
 
 
-def context(clients: list[Outcome], servers: list[FakeRunning]) -> run.Context:
+def context(
+    clients: list[Outcome], servers: list[FakeRunning], prefix: tuple[str, ...] = ()
+) -> Context:
     rail = cluster().nodes["gpu001"].rails["rail0"]
 
-    def side(port: Port, outcomes: list[FakeRunning]) -> run.Side:
-        session = CheckedSession(FakeSession(iter(outcomes)), ())
-        return run.Side(session, End(port, rail, FACTS, PORT), None, None, "10.1.0.2")
+    def side(port: Port, outcomes: list[FakeRunning]) -> Side:
+        session = CheckedSession(FakeSession(iter(outcomes)), prefix)
+        return Side(session, End(port, rail, FACTS, PORT), None, None, "10.1.0.2")
 
-    return run.Context(
+    return Context(
         PAIR,
         SETTINGS,
         side(PAIR.client, [FakeRunning(outcome) for outcome in clients]),
         side(PAIR.server, servers),
-        (),
-        run.Trail(),
+        prefix,
+        Trail(),
+        lambda: None,
     )
 
 
-def traffic(made: run.Context, sleep: Callable[[float], None] = lambda seconds: None) -> str:
+def traffic(made: Context, sleep: Callable[[float], None] = lambda seconds: None) -> str:
     return run.traffic(made, itertools.count(18515), sleep)
 
 
@@ -185,6 +189,18 @@ def test_a_clock_that_cannot_be_calibrated_is_tried_again_three_times() -> None:
         (ended(end="deadline", status=124), ended(end="cancelled", status=143), "hang", "001"),
         (GOOD, ended(end="cancelled", status=143), "hang", "002"),
         (GOOD, ended(stderr="oops", status=1), "tool_failed", "002"),
+        (
+            ended(TABLE, " Completion with error at client\n Failed status 12: x"),
+            GOOD,
+            "completion",
+            "001",
+        ),
+        (
+            GOOD,
+            ended(stderr=" Completion with error at server\n Failed status 12: x"),
+            "completion",
+            "002",
+        ),
         (ended(TABLE, status=139), GOOD, "tool_failed", "001"),
     ],
 )
@@ -223,3 +239,37 @@ def test_both_ends_are_cancelled_whatever_happens() -> None:
         traffic(made)
     for side in (made.client, made.server):
         assert all(running.cancelled for running in side.session.inner.given)  # type: ignore[attr-defined]
+
+
+def test_behind_a_prefix_core_and_deadline_go_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`taskset N podman exec` would pin podman, and ending podman would not end the tool."""
+    made = context([GOOD], [FakeRunning(GOOD)], prefix=("podman", "exec", "perf"))
+    pinned = replace(made, client=replace(made.client, core=5))
+
+    assert traffic(pinned) == TABLE
+    (client,) = pinned.client.session.inner.jobs  # type: ignore[attr-defined]
+    assert client.core is None
+    inside = ("timeout", "-k", "5", "21", "taskset", "-c", "5")
+    assert client.argv[:10] == ("podman", "exec", "perf", *inside)
+    assert pinned.trail.commands["client"].startswith("podman exec perf taskset -c 5 ib_write_bw")
+
+
+def test_what_perftest_cannot_be_given_is_told_before_it_runs() -> None:
+    """perftest takes GID indices up to 64 only."""
+    made = context([], [])
+    far = Gid(200, "::ffff:10.1.0.2", "RoCE v2", "ens1")
+
+    with pytest.raises(MeasurementError) as caught:
+        traffic(replace(made, server=replace(made.server, gid=far)))
+    assert caught.value.kind == "arguments"
+
+
+def test_the_window_opens_when_the_server_holds_its_lease() -> None:
+    """What others did before must not be counted as ours."""
+    opened: list[int] = []
+    held = FakeRunning(ended(status=None, end="lease"), is_ready=False)
+    made = context([GOOD], [held, FakeRunning(GOOD)])
+    made = replace(made, open_window=lambda: opened.append(len(made.trail.attempts)))
+
+    traffic(made)
+    assert opened == [1]

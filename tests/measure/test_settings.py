@@ -71,6 +71,17 @@ def test_a_slow_fabric_has_the_time_that_its_limits_allow() -> None:
     slow = TEXT.replace("1.5 us .. 3 us", "<= 20 ms")
     profile = cluster(slow).nodes["gpu001"].profile
 
-    assert resolve(ib_write_lat(size=4), PAIR, PROFILE, PROFILE).expected_s == pytest.approx(2)
+    assert resolve(ib_write_lat(size=4), PAIR, PROFILE, PROFILE).expected_s == pytest.approx(20)
     assert resolve(ib_write_lat(size=4), PAIR, profile, profile).expected_s == pytest.approx(1600)
     assert resolve(ib_write_bw(), PAIR, profile, profile).expected_s == 5
+
+
+def test_another_partition_than_the_default_is_refused() -> None:
+    """perftest runs in the default partition: its figures say nothing of another one."""
+    text = TEXT.replace("Ethernet", "InfiniBand").replace(
+        "roce: {version: 2, lossless: [3], dscp: 26}", 'infiniband: {partition: "0x8001"}'
+    )
+    profile = cluster(text).nodes["gpu001"].profile
+
+    with pytest.raises(MeasurementError, match="0x8001"):
+        resolve(ib_write_bw(), PAIR, profile, profile)

@@ -122,3 +122,17 @@ def test_a_latency_run_tolerates_its_own_acknowledgements_and_no_bulk() -> None:
 
     assert check(20_000 * 2 * 82) == ()
     assert any("foreign" in text for text in check(500_000_000))
+
+
+def test_a_class_lost_half_way_through_shows() -> None:
+    """Under -D the tool counts the middle of the run: the share is held against all that moved."""
+    half = tuple(
+        moved(port, way, SENT // 2 if p in (0, 3) else 0, p)
+        for port, way in (("a:r0", "tx"), ("b:r0", "rx"))
+        for p in range(8)
+    )
+    whole = (moved("a:r0", "tx", SENT), moved("b:r0", "rx", SENT))
+    seen = window.Window((*half, *whole), {}, 8.0)
+
+    assert window.traffic(WRITE, PAIR, ROW, 4096, seen).class_share == pytest.approx(0.5, abs=0.01)
+    assert "moved only 50%" in doubts(seen)

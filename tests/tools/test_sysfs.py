@@ -113,3 +113,19 @@ def test_a_torn_tree_gives_fewer_facts_and_never_other_ones(cut: int, noise: str
             continue
         for name in ("speed_bps", "width", "firmware", "psid", "local_cpus"):
             assert getattr(port, name) in (getattr(whole, name), None)
+
+
+def test_a_bond_is_its_members_and_a_representor_is_nobody() -> None:
+    """`device/net` of a bond has one member, and in switchdev mode every representor."""
+    gid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3:"
+    bond = MLX5.replace(f"{gid}ens1f0np0", f"{gid}bond0") + (
+        "/sys/class/net/bond0/bonding/slaves:ens1f0np0 ens1f1np1\n"
+        "/sys/class/net/ens1f1np1/speed:400000\n"
+        "/sys/class/net/ens1f1np1/mtu:4200\n"
+    )
+    switchdev = MLX5 + (
+        "/sys/class/infiniband/mlx5_0/device/net/pf0vf0/ifindex:9\n/sys/class/net/pf0vf0/speed:1000\n"
+    )
+
+    assert (only(bond).netdevs, only(bond).speed_bps) == (("ens1f0np0", "ens1f1np1"), 800e9)
+    assert (only(switchdev).netdevs, only(switchdev).speed_bps) == (("ens1f0np0",), 400e9)

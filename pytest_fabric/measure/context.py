@@ -1,0 +1,126 @@
+"""What one run needs at hand: both ends made ready, the trail of evidence, and the commands."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.measure import placement
+from pytest_fabric.measure.fabric import CheckedSession, End
+from pytest_fabric.measure.settings import Settings
+from pytest_fabric.results import Attempt, Gid, Pair, Snapshot
+from pytest_fabric.tools import perftest
+from pytest_fabric.transport import Job, Outcome
+
+#: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
+OVERHEAD_S = 20.0
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a pair, ready to run: its session, what it is, and where its tool goes."""
+
+    session: CheckedSession
+    end: End
+    gid: Gid | None
+    core: int | None
+    address: str
+
+
+@dataclass
+class Trail:
+    """What was tried so far: it becomes part of the record, whatever happens."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    commands: dict[str, str] = field(default_factory=dict)
+    raw: dict[str, str] = field(default_factory=dict)
+    before: list[tuple[Snapshot, float]] = field(default_factory=list)
+
+    def keep(self, end: str, outcome: Outcome) -> None:
+        """Keep the text of an end as evidence."""
+        self.raw[f"{end}.stdout"] = outcome.stdout
+        self.raw[f"{end}.stderr"] = outcome.stderr
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the steps of one run share."""
+
+    pair: Pair
+    settings: Settings
+    client: Side
+    server: Side
+    prefix: tuple[str, ...]
+    trail: Trail
+    open_window: Callable[[], None]
+
+    def job(self, end: str, control_port: int) -> Job:
+        """Return the process of an end; the command is kept for the report.
+
+        Behind the site's prefix (`podman exec perf`) the tool is a process of its own: there its
+        core is chosen and its deadline kept inside. Raises MeasurementError.
+        """
+        deadline = self.settings.expected_s + OVERHEAD_S
+        side = self.client if end == "client" else self.server
+        argv = self._command(end, side, control_port)
+        pin = ("taskset", "-c", str(side.core)) if side.core is not None else ()
+        self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
+        rdma = side.end.rdma
+        if self.prefix:
+            argv = (*self.prefix, "timeout", "-k", "5", str(math.ceil(deadline)), *pin, *argv)
+        return Job(
+            argv,
+            deadline_s=deadline,
+            lease=f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state",
+            listen=control_port if end == "server" else None,
+            core=None if self.prefix else side.core,
+        )
+
+    def _command(self, end: str, side: Side, control_port: int) -> tuple[str, ...]:
+        settings = self.settings
+        try:
+            return perftest.command(
+                settings.tool,
+                device=side.end.rdma.device,
+                ib_port=side.end.rdma.number,
+                control_port=control_port,
+                size=settings.size,
+                iterations=settings.iterations,
+                duration_s=settings.duration_s,
+                qps=settings.qps,
+                gid_index=side.gid.index if side.gid else None,
+                traffic_class=settings.traffic_class,
+                service_level=settings.service_level,
+                peer=self.server.address if end == "client" else None,
+                disable_numa=_binds_itself(side.end.node.perftest),
+            )
+        except ValueError as error:
+            raise self.error("arguments", f"{end} at {side.end.port}: {error}") from None
+
+    def error(self, kind: str, message: str) -> MeasurementError:
+        """Return an error about this pair."""
+        return MeasurementError(str(self.pair), kind, f"{self.settings.tool}: {message}")
+
+
+def _binds_itself(version: str | None) -> bool:
+    """Return whether perftest moves itself to a NUMA node: the default since 26.01 (6.28)."""
+    numbers = (version or "0").split(".")
+    return tuple(int(number) for number in numbers if number.isdigit()) >= (6, 28)
+
+
+def side(session: CheckedSession, end: End, oob: str, management: str, turn: int) -> Side:
+    """Return an end made ready to run. Raises MeasurementError for what facts rule out."""
+    name = str(end.port)
+    if end.rdma.state != "ACTIVE":
+        raise MeasurementError(
+            name,
+            "port_down",
+            f"expected port {end.rdma.device} to be ACTIVE, found {end.rdma.state} "
+            f"({end.rdma.physical_state})",
+        )
+    gid = placement.choose_gid(name, end.rail, end.rdma)
+    core = placement.choose_core(end.node, end.rdma, turn)
+    return Side(session, end, gid, core, placement.control_address(name, oob, management, gid))
