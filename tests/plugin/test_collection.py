@@ -162,3 +162,16 @@ def test_faults_need_the_lab(pytester: pytest.Pytester) -> None:
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-fault: expected transport lab*"])
+
+
+def test_a_marker_of_the_same_name_of_another_project_is_left_alone(
+    pytester: pytest.Pytester,
+) -> None:
+    """Names such as `measure` are not ours alone."""
+    suite(
+        pytester,
+        "import pytest\n\n@pytest.mark.measure('theirs')\ndef test_theirs():\n    pass\n",
+        cluster=None,
+    )
+
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)

@@ -258,3 +258,93 @@ def test_too_little_coverage_is_no_pass(site: pytest.Pytester) -> None:
 
     assert done.ret == 10
     done.stdout.fnmatch_lines(["coverage is below min_coverage 98%"])
+
+
+INFINIBAND = """\
+name: ndr
+transport: lab
+nodes:
+  ib[1-2]: {profile: builtin/cx7-400g-ndr}
+rails:
+  rail0: {pci: "0000:1a:00.0"}
+pairs: {strategy: ring}
+"""
+
+
+def test_infiniband_passes_and_skips_what_is_ethernets(site: pytest.Pytester) -> None:
+    """Pause and traffic class do not apply; everything else is measured and judged."""
+    (site.path / "cluster.yaml").write_text(INFINIBAND)
+    done = run(site)
+
+    assert done.ret == 0, done.stdout.str()
+    skipped = {verdict.check for verdict in bad(site, "skipped")}
+    assert skipped == {"test_no_pause", "test_traffic_class"}
+    measured = read_measurements(latest(site) / "measurements.jsonl")
+    assert all("-S 0" in m.commands["client"] for m in measured)
+    assert not any(" -x " in m.commands["client"] for m in measured)
+
+
+def test_other_failures_are_not_hidden_by_our_exit_status(site: pytest.Pytester) -> None:
+    """10 says that nothing failed: a plain test that fails beside ours makes it 1."""
+    site.makepyfile(test_plain="def test_plain():\n    assert False\n")
+    done = site.runpytest_subprocess(
+        "suites",
+        "test_plain.py",
+        "-k",
+        "test_link_speed or plain",
+        "--fabric-fault=ssh_down@gpu001",
+    )
+
+    assert done.ret == 1
+
+
+def test_nothing_but_skips_is_no_pass(site: pytest.Pytester) -> None:
+    """A run whose profile leaves out all that it was asked for has shown nothing."""
+    inventory = site.path / "cluster.yaml"
+    inventory.write_text(
+        inventory.read_text().replace(
+            "    limits:", "    not_available: {link.speed: unknown}\n    limits:", 1
+        )
+    )
+    done = run(site, "-k", "test_link_speed")
+
+    assert done.ret == 10
+
+
+def test_free_form_tests_that_read_nothing_are_errors(site: pytest.Pytester) -> None:
+    """Asking for a pair and leaving it alone would pass on any fabric."""
+    site.makepyfile(test_idle="def test_idle(pair):\n    pass\n")
+    done = site.runpytest_subprocess("test_idle.py")
+
+    assert done.ret == 10
+    done.assert_outcomes(errors=8)
+
+
+def test_a_port_and_a_shell_on_its_node_go_together(site: pytest.Pytester) -> None:
+    """`node` and `ssh` are those of the port under test."""
+    site.makepyfile(
+        test_both="""
+from pytest_fabric import measure, port_facts
+
+def test_both(rdma_device, ssh, node):
+    assert rdma_device.state == "ACTIVE"
+    assert ssh.check_output("hostname") == node
+
+@measure(port_facts())
+def test_declared(result, ssh):
+    assert result.state == "ACTIVE"
+"""
+    )
+    done = site.runpytest_subprocess("test_both.py")
+
+    done.assert_outcomes(passed=16)
+
+
+def test_an_unwritable_junit_file_is_told_before_anything_is_measured(
+    site: pytest.Pytester,
+) -> None:
+    """Not after hours."""
+    done = run(site, "--fabric-junit=suites")
+
+    assert done.ret == 4
+    done.stderr.fnmatch_lines(["ERROR: --fabric-junit: cannot write there: *"])
