@@ -156,9 +156,24 @@ class FabricRun:
             notes.append(
                 f"coverage is below min_coverage {100 * (self.cluster.min_coverage or 0):g}%"
             )
-        if self.cluster.waivers:
-            notes.append(f"{len(self.cluster.waivers)} waivers: read, not applied by this version")
+        unused = self._unused_keys()
+        if unused:
+            notes.append(f"declared, not checked by this version: {', '.join(unused)}")
         return notes
+
+    def _unused_keys(self) -> list[str]:
+        """Return the keys of the inventory that nothing judges yet: silence would be a promise."""
+        cluster, used = self.cluster, self.cluster.profiles.values()
+        roces = [profile.roce for profile in used if profile.roce]
+        keys = {
+            "waivers": bool(cluster.waivers),
+            "fabric": cluster.fabric != type(cluster.fabric)(),
+            "firmware": any(profile.firmware for profile in used),
+            "roce.trust": any(roce.trust for roce in roces),
+            "roce.ecn": any(roce.ecn is not None for roce in roces),
+            "roce.cnp": any(roce.cnp for roce in roces),
+        }
+        return [key for key, is_set in keys.items() if is_set]
 
     def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
         record = self.engine.pair(Want(declaration, pair))

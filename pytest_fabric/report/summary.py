@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_fabric.report import text
 from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.clean import clean_line
-from pytest_fabric.report.places import fold, ports_of
+from pytest_fabric.report.places import fold, is_pair, ports_of
 from pytest_fabric.report.planned import OUTCOMES, Planned, terminal
 from pytest_fabric.report.suspects import Suspect, suspects
 from pytest_fabric.results import Verdict
@@ -47,8 +47,22 @@ class Coverage:
 
 
 def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
-    """Return which declared ports have a verdict that rests on a value: passed or failed."""
-    seen = {p for v in verdicts if v.outcome in MEASURED for p in ports_of(v.target)}
+    """Return which declared ports have a verdict that rests on a value: passed or failed.
+
+    A run that judges ports and pairs must have a value of both kinds: the facts of a port that is
+    in no pair say nothing about its traffic.
+    """
+    kinds = {is_pair(v.target) for v in verdicts}
+    by_kind = [
+        {
+            port
+            for v in verdicts
+            if v.outcome in MEASURED and is_pair(v.target) is kind
+            for port in ports_of(v.target)
+        }
+        for kind in kinds
+    ]
+    seen = set.intersection(*by_kind) if by_kind else set()
     return Coverage(
         tuple(port for port in declared if port in seen),
         tuple(port for port in declared if port not in seen),

@@ -108,16 +108,17 @@ def test_values_of_several_limits_are_not_mixed() -> None:
 
 def test_coverage_counts_only_ports_with_a_value() -> None:
     """Skipped, erroneous and missing checks measured nothing; a pair measures both its ports."""
-    declared = ["a:r0", "b:r0", "c:r0", "d:r0", "e:r0", "f:r0"]
+    declared = ["c:r0", "d:r0", "e:r0", "f:r0"]
     seen = [
-        verdict("a:r0..b:r0", "failed"),
         verdict("c:r0", "skipped"),
         verdict("d:r0", "error"),
         verdict("e:r0"),
         verdict("f"),
     ]
 
-    assert coverage(declared, seen) == Coverage(("a:r0", "b:r0", "e:r0"), ("c:r0", "d:r0", "f:r0"))
+    assert coverage(declared, seen) == Coverage(("e:r0",), ("c:r0", "d:r0", "f:r0"))
+    pair = [verdict("c:r0..d:r0", "failed")]
+    assert coverage(declared, pair) == Coverage(("c:r0", "d:r0"), ("e:r0", "f:r0"))
 
 
 def test_coverage_is_never_rounded_up_to_all() -> None:
@@ -131,3 +132,10 @@ def test_coverage_is_never_rounded_up_to_all() -> None:
 def test_the_run_directory_is_never_cut() -> None:
     """A path that was cut cannot be copied."""
     assert lines(Run([], [], [], {}, "/long" * 60))[-1] == f"run directory: {'/long' * 60}"
+
+
+def test_a_port_in_no_pair_is_not_measured_when_pairs_are() -> None:
+    """Its facts passed, and nobody has sent a byte over it."""
+    found = [verdict("a:r0"), verdict("b:r0"), verdict("c:r3"), verdict("a:r0..b:r0")]
+
+    assert coverage(["a:r0", "b:r0", "c:r3"], found) == Coverage(("a:r0", "b:r0"), ("c:r3",))
