@@ -1,0 +1,1 @@
+"""Tests against a real RDMA stack: two virtual machines with Soft-RoCE."""
