@@ -11,6 +11,7 @@ from pytest_fabric.active import Active
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import run_key
 from pytest_fabric.html_hooks import HtmlHooks
+from pytest_fabric.inventory import user_path
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.run import FabricRun
 
@@ -33,18 +34,18 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         )
     _require_writable(config)
     try:
-        run = FabricRun(loaded(config), config.getoption("--fabric-fault"), _out(config))
+        out = user_path(config, config.getoption("--fabric-out"))
+        run = FabricRun(loaded(config), config.getoption("--fabric-fault"), out)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:
         raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
-    run.plan(items)
+    config.pluginmanager.register(Active(config, run), "fabric-active")  # it closes the run
     config.stash[run_key] = run
-    config.pluginmanager.register(Active(config, run), "fabric-active")
+    run.plan(items)
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
-    if not config.getoption("--fabric-no-reports"):
-        _start_reports(session, run.directory.path)
+    _start_reports(session, run.directory.path)
 
 
 def _require_writable(config: pytest.Config) -> None:
@@ -52,7 +53,7 @@ def _require_writable(config: pytest.Config) -> None:
     named = config.getoption("--fabric-junit")
     if not named:
         return
-    path = config.invocation_params.dir / Path(named).expanduser()
+    path = user_path(config, named)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab"):
@@ -61,20 +62,28 @@ def _require_writable(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--fabric-junit: cannot write there: {error}") from None
 
 
-def _out(config: pytest.Config) -> Path:
-    return config.invocation_params.dir / Path(config.getoption("--fabric-out")).expanduser()
-
-
 def _start_reports(session: pytest.Session, directory: Path) -> None:
     """Let the JUnit and HTML plugins begin now: they read their paths before collection."""
-    option = session.config.option
-    if not option.xmlpath:
+    option, manager = session.config.option, session.config.pluginmanager
+    is_wanted = not option.fabric_no_reports
+    if is_wanted and manager.hasplugin("junitxml") and not option.xmlpath:
         option.xmlpath = str(directory / "junit.xml")
         _configure_late(session, "junitxml")
-    if session.config.pluginmanager.hasplugin("html") and not option.htmlpath:
+    if not manager.hasplugin("html"):
+        return
+    if option.htmlpath:
+        _begin_again(session)
+    elif is_wanted:
         option.htmlpath = str(directory / "report.html")
         option.self_contained_html = True
         _configure_late(session, "html")
+
+
+def _begin_again(session: pytest.Session) -> None:
+    """Let an HTML reporter that has begun without our columns write its header anew."""
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__module__.startswith("pytest_html."):
+            plugin.pytest_sessionstart(session)
 
 
 def _configure_late(session: pytest.Session, name: str) -> None:

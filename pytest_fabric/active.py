@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Generator
-from pathlib import Path
 from types import FrameType
 
 import pytest
 
 from pytest_fabric import outcome
+from pytest_fabric.inventory import user_path
 from pytest_fabric.run import FabricRun, target_of
 
 #: Nothing failed, but something could not be measured: CI must be able to tell the two apart.
@@ -61,8 +61,7 @@ class Active:
         """Write the JUnit file that was asked for, and set the exit status."""
         path = self._config.getoption("--fabric-junit")
         if path:
-            target = self._config.invocation_params.dir / Path(path).expanduser()
-            self._run.write_junit(target)
+            self._run.write_junit(user_path(self._config, path))
         session.exitstatus = self._exit_status(session.exitstatus)
 
     def _exit_status(self, status: int) -> int:
@@ -75,6 +74,10 @@ class Active:
         if status == pytest.ExitCode.OK and (nothing_measured or self._run.is_coverage_short()):
             return EXIT_INCOMPLETE
         return status
+
+    def pytest_unconfigure(self) -> None:
+        """Close the run, also when it was interrupted before its first test."""
+        self._run.close()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(

@@ -35,7 +35,11 @@ class Lab:
             # Ctrl-C is ours: the lab must live until what runs in it has been ended.
             start_new_session=True,
         )
-        self.address = self._greeting()
+        try:
+            self.address = self._greeting()
+        except KeyboardInterrupt:
+            self.close()
+            raise
 
     def _greeting(self) -> Mapping[str, Any]:
         assert self._process.stdout is not None

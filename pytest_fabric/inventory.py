@@ -38,11 +38,19 @@ class Inventory:
         return choices[over]
 
 
+def user_path(config: pytest.Config, text: str) -> Path:
+    """Return a path that a user gave, seen from where pytest was started. Raises ConfigError."""
+    try:
+        return config.invocation_params.dir / Path(text).expanduser()
+    except RuntimeError:  # ~nobody
+        raise ConfigError(f"{text}: expected a path, found no home of that user") from None
+
+
 def path_of(config: pytest.Config) -> tuple[Path, bool]:
     """Return where the inventory is, and whether the user named it."""
     named = config.getoption("--fabric-cluster")
     if named:
-        return config.invocation_params.dir / Path(named).expanduser(), True
+        return user_path(config, named), True
     from_ini = config.getini("fabric_cluster")
     if from_ini:
         return config.rootpath / from_ini, True
@@ -62,7 +70,14 @@ def load(config: pytest.Config) -> Inventory:
     ports = _selected(cluster, config.getoption("--fabric-nodes"))
     strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
     listed = [(_port(client), _port(server)) for client, server in cluster.pairs.list]
-    return Inventory(cluster, ports, tuple(strategies.select(strategy, ports, listed)))
+    if strategy == "list":
+        return Inventory(cluster, ports, tuple(strategies.select(strategy, ports, listed)))
+    # Ports of two link layers cannot talk to each other, whatever their rails are called.
+    by_layer: dict[str, list[Port]] = {}
+    for port in ports:
+        by_layer.setdefault(cluster.rail(port).profile.link.layer, []).append(port)
+    pairs = [pair for group in by_layer.values() for pair in strategies.select(strategy, group)]
+    return Inventory(cluster, ports, tuple(pairs))
 
 
 def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:

@@ -17,6 +17,9 @@ from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
 from pytest_fabric.run import ledger_key, measurement_key, planned, target_of
 
+#: The attribute of a report that holds what a verdict says instead of source and traceback.
+SHORT = "fabric_message"
+
 #: How a unit ends the name of a JUnit property.
 SUFFIXES = {"s": "_s", "b/s": "_bps", "T/s": "_tps", "B": "_bytes", "/s": "_per_s"}
 
@@ -25,17 +28,22 @@ def apply(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRep
     """Turn a report of one of our items into what it means."""
     if report.passed:
         report.sections = []  # captured output of passes would make reports too large to open
-    if report.when == "call" and report.passed and _judged_nothing(item):
+    if report.when != "call":
+        return
+    fault = _fault_of_pass(item) if report.passed and not hasattr(report, "wasxfail") else None
+    if fault is not None:
         report.outcome = "failed"
         report.when = "setup"
-        report.longrepr = (
-            f"{target_of(item)}: expected the test to compare a value of its result with a limit, "
-            "found that it read none: it would pass whatever was measured"
-        )
-    elif report.when == "call" and report.failed:
+        report.longrepr = f"{target_of(item)}: {fault}"
+    elif report.failed and call.excinfo is not None:
+        setattr(report, SHORT, call.excinfo.exconly())
+        if not call.excinfo.errisinstance((AssertionError, pytest.fail.Exception)):
+            report.when = "setup"  # a slip of the test says nothing about the fabric
+            return
         check = _failed_check(item)
-        if check is not None and call.excinfo and call.excinfo.errisinstance(AssertionError):
+        if check is not None and call.excinfo.errisinstance(AssertionError):
             report.longrepr = failure(item, check)
+            setattr(report, SHORT, report.longrepr)
 
 
 def as_error(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -46,15 +54,26 @@ def as_error(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
             report.when = "setup"
 
 
-def _judged_nothing(item: pytest.Item) -> bool:
-    """Return whether a test compared nothing of what it declares to measure.
+def _fault_of_pass(item: pytest.Item) -> str | None:
+    """Return why a test that passed has shown nothing, or None when it has.
 
     A free-form test may assert on what a shell printed: having read something is enough there.
     """
     ledger = item.stash.get(ledger_key, None)
-    if ledger is None or declared(item) is not None:
-        return ledger is None or not ledger.checks
-    return not ledger.checks and not ledger.reads
+    checks = ledger.checks if ledger is not None else []
+    has_read = ledger is not None and bool(ledger.reads) and declared(item) is None
+    if not checks and not has_read:
+        return (
+            "expected the test to compare a value of its result with a limit, found that it read "
+            "none: it would pass whatever was measured"
+        )
+    if checks and not checks[-1].passed:
+        last = checks[-1]
+        return (
+            f"the test passed although its last comparison did not hold: {last.label} "
+            f"{last.shown} {last.limit}: assert it plainly"
+        )
+    return None
 
 
 def _failed_check(item: pytest.Item) -> Check | None:
@@ -121,12 +140,21 @@ def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
 
 
 def _state(reports: list[pytest.TestReport]) -> tuple[str, str | None]:
+    """Return outcome and message; without a call that passed nothing has (`--setup-only`)."""
+    failed = [report for report in reports if report.failed]
+    if failed:
+        first, *more = failed
+        told = [getattr(first, SHORT, first.longreprtext), *(r.longreprtext for r in more)]
+        return ("failed" if first.when == "call" else "error"), "\n".join(told)
     for report in reports:
-        if report.failed:
-            return ("failed" if report.when == "call" else "error"), report.longreprtext
         if report.skipped:
-            reason = (
-                report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
-            )
-            return "skipped", str(reason).removeprefix("Skipped: ")
-    return "passed", None
+            return "skipped", _reason(report)
+    called = any(report.when == "call" and report.passed for report in reports)
+    return ("passed", None) if called else ("not run", "the test itself was not run")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    if hasattr(report, "wasxfail"):
+        return f"expected to fail: {report.wasxfail}"
+    told = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+    return str(told).removeprefix("Skipped: ")

@@ -44,6 +44,7 @@ class FabricRun:
         self.cluster = inventory.cluster
         self.planned: list[Planned] = []
         self._verdicts: dict[str, Verdict] = {}
+        self._is_closed = False
         self._lab = endpoints.Lab(self.cluster, faults) if self.cluster.transport == "lab" else None
         self.directory = RunDirectory.create(out, datetime.now())
         reached = endpoints.of(self.cluster, self._lab)
@@ -63,6 +64,9 @@ class FabricRun:
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._pool.close()
         self.directory.close()
         if self._lab is not None:

@@ -34,21 +34,22 @@ class Quantity:
         return render(self.number, self.unit)
 
     def __lt__(self, other: object) -> bool:
-        return self.number < self._same(other)
+        return self.number < other.of(self.unit) if isinstance(other, Quantity) else NotImplemented
 
     def __le__(self, other: object) -> bool:
-        return self.number <= self._same(other)
+        return self.number <= other.of(self.unit) if isinstance(other, Quantity) else NotImplemented
 
     def __gt__(self, other: object) -> bool:
-        return self.number > self._same(other)
+        return self.number > other.of(self.unit) if isinstance(other, Quantity) else NotImplemented
 
     def __ge__(self, other: object) -> bool:
-        return self.number >= self._same(other)
+        return self.number >= other.of(self.unit) if isinstance(other, Quantity) else NotImplemented
 
-    def _same(self, other: object) -> float:
-        if not isinstance(other, Quantity) or other.unit != self.unit:
-            raise UnitError(f"cannot compare {self} with {other}: different units")
-        return other.number
+    def of(self, unit: str) -> float:
+        """Return the number, which must be in a unit. Raises UnitError."""
+        if self.unit != unit:
+            raise UnitError(f"expected a quantity in {unit or 'plain numbers'}, got {self}")
+        return self.number
 
 
 def us(number: float) -> Quantity:

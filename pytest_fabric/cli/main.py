@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -76,4 +77,8 @@ def schema() -> None:
 
 def main() -> None:
     """Run the command."""
-    app()
+    try:
+        app()
+    except OSError as error:  # a full disk, a closed pipe
+        sys.stderr.write(f"pytest-fabric: cannot write: {error.strerror}\n")
+        os._exit(EXIT_USAGE)  # what is left in the buffer would fail once more at exit

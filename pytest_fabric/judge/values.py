@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from pytest_fabric.errors import UnitError
@@ -57,7 +58,12 @@ class Value:
     __hash__ = None  # type: ignore[assignment]  # equality notes a check, so it cannot be a key
 
     def _compare(self, sign: str, other: object) -> bool:
-        passed = holds(self.number, sign, _operand(self, other))
+        bound = _operand(self, other)
+        if sign == "!=" and not isinstance(bound, str):
+            raise UnitError(f"cannot judge {self.metric} by !=: nearly every number passes")
+        if not isinstance(bound, str) and not math.isfinite(bound):
+            raise UnitError(f"cannot judge {self.metric} by {bound}: no number misses it")
+        passed = holds(self.number, sign, bound)
         self.note(f"{sign} {other}", None, None, passed)
         return passed
 
@@ -81,9 +87,7 @@ class Value:
 
 def _operand(value: Value, other: object) -> float | str:
     if isinstance(other, Value):
-        other = (
-            other.number if isinstance(other.number, str) else Quantity(other.number, other.unit)
-        )
+        raise UnitError(f"cannot compare {value.metric} with {other.metric}: it takes a limit")
     if value.unit == "word" and isinstance(other, str):
         return other
     if isinstance(other, Quantity) and other.unit == value.unit:

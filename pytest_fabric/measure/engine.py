@@ -10,7 +10,10 @@ from pytest_fabric.declare import Declaration
 from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure.fabric import Fabric, nodes_of
 from pytest_fabric.measure.settings import Settings, resolve
-from pytest_fabric.results import Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.results import Failure, Measurement, NodeFacts, Pair, Port, RdmaPort
+
+#: Errors that took a deadline to find.
+HANGS = frozenset({"hang", "not_ready", "control_unreachable"})
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Engine:
         self._fabric = fabric
         self._keep = keep
         self._done: dict[tuple[str, str], Measurement] = {}
+        self._hung: dict[Pair, str] = {}
         low, high = fabric.cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
 
@@ -44,10 +48,21 @@ class Engine:
         settings = self.settings(want.declaration, want.target)
         key = (str(want.target), settings.key)
         if key not in self._done:
-            made = pair_measurement.measure(self._fabric, want.target, settings, self._ports)
+            made = self._measure(want.target, settings)
             self._done[key] = made
             self._keep(made)
         return self._done[key]
+
+    def _measure(self, pair: Pair, settings: Settings) -> Measurement:
+        """Make a measurement, unless the pair hung before: each hang costs half a minute."""
+        hung = self._hung.get(pair)
+        if hung is not None:
+            message = f"{pair}: {settings.tool}: not tried, since {hung} on this pair hung before"
+            return pair_measurement.without_value(pair, settings, Failure("hang", message))
+        made = pair_measurement.measure(self._fabric, pair, settings, self._ports)
+        if made.error is not None and made.error.kind in HANGS:
+            self._hung[pair] = settings.tool
+        return made
 
     def settings(self, declaration: Declaration, pair: Pair) -> Settings:
         """Return what a declaration means on a pair. Raises MeasurementError."""

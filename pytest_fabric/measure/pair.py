@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import growth, refresh_s, require
 from pytest_fabric.errors import (
@@ -69,14 +69,11 @@ def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]
     except FabricError as problem:
         error = _explained(pair, problem)
     seen = values.window or window.Window((), {}, 0.0)
-    return Measurement(
-        key=settings.key,
-        tool=settings.tool,
-        target=str(pair),
+    return replace(
+        without_value(pair, settings, error),
         commands=trail.commands,
         versions=versions,
         attempts=tuple(trail.attempts),
-        settings=vars(settings),
         latency=values.row if isinstance(values.row, Latency) else None,
         bandwidth=values.row if isinstance(values.row, Bandwidth) else None,
         mtu=values.mtu,
@@ -84,11 +81,34 @@ def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]
         counter_errors=seen.problems,
         traffic=values.traffic,
         doubts=values.doubts,
-        beside=(),
         raw=trail.raw,
-        error=error,
         started=started,
         duration=time.monotonic() - clock,
+    )
+
+
+def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Measurement:
+    """Return the record of a measurement that has produced nothing yet."""
+    return Measurement(
+        key=settings.key,
+        tool=settings.tool,
+        target=str(pair),
+        commands={},
+        versions={},
+        attempts=(),
+        settings=vars(settings),
+        latency=None,
+        bandwidth=None,
+        mtu=None,
+        growth=(),
+        counter_errors={},
+        traffic=None,
+        doubts=(),
+        beside=(),
+        raw={},
+        error=error,
+        started=time.time(),
+        duration=0.0,
     )
 
 

@@ -12,7 +12,13 @@ MODE = 0o644
 
 
 def write(path: Path, text: str) -> None:
-    """Write `text` as UTF-8 to `path`, replacing it in one step; raises OSError."""
+    """Write `text` as UTF-8 to `path`, replacing it in one step; raises OSError.
+
+    What is there and is no file (`/dev/stdout`, a pipe) is written to, never replaced.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:

@@ -57,7 +57,7 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
         {
             port
             for v in verdicts
-            if v.outcome in MEASURED and is_pair(v.target) is kind
+            if v.outcome in MEASURED and v.value is not None and is_pair(v.target) is kind
             for port in ports_of(v.target)
         }
         for kind in kinds

@@ -39,6 +39,9 @@ MEGA = Decimal(10**6)
 #: Statistics in the order in which their values must stand.
 ORDER = ("min", "median", "p99", "p999", "max")
 
+#: The best moment of a run is as good as its average; the rest is rounding.
+PEAK_SHARE = Decimal("0.99")
+
 
 def latency(row: Numbers) -> Latency:
     """Return a latency row, given in microseconds. Raises NotRecognisedError for nonsense."""
@@ -71,7 +74,7 @@ def _rising(times: Numbers) -> None:
 def bandwidth(row: Numbers, unit: Unit) -> Bandwidth:
     """Return a bandwidth row. Raises NotRecognisedError for nonsense.
 
-    A peak of 0.00 was not measured. The message rate must agree with the bandwidth.
+    A peak of 0.00 was not measured, any other is no less than the average. The message rate must agree with the bandwidth.
     """
     _counted(row)
     average, rate = row["average"], row["message_rate"]
@@ -83,6 +86,10 @@ def bandwidth(row: Numbers, unit: Unit) -> Bandwidth:
         raise NotRecognisedError(
             f"expected the message rate to give the bandwidth, got {rate} Mpps of "
             f"{row['bytes']} B and {average} {unit.name}"
+        )
+    if 0 < row["peak"] < average * PEAK_SHARE:
+        raise NotRecognisedError(
+            f"expected a peak of at least the average {average}, got {row['peak']}"
         )
     return Bandwidth(
         bytes=int(row["bytes"]),

@@ -93,6 +93,7 @@ listening() { grep -qsE "^ *[0-9]+: [0-9A-F]+:$hex [0-9A-F:]+ 0A " /proc/net/tcp
 finish() {
 trap "" TERM
 exec 9<&-
+[ -e "$out" ] || [ -e "$err" ] && rm -f "$out" "$err"
 o=0 e=0 cut=0
 [ -s /proc/self/fd/4 ] && o=$(wc -c </proc/self/fd/4)
 [ -s /proc/self/fd/5 ] && e=$(wc -c </proc/self/fd/5)
@@ -144,12 +145,17 @@ lease=${rest%% *} rest=${rest#* }
 port=${rest%% *} rest=${rest#* }
 core=${rest%% *} rest=${rest#* }
 fi
-x="pytest-fabric: no file can be made in ${dir%/*}"
+out=$dir.$id.o err=$dir.$id.e
 set -C
-true >"$dir.$id.o" && true >"$dir.$id.e" || { say "end $id exit 126 0 ${#x} 0" "$x"; exit; }
+if true >"$out"; then true >"$err" || { rm -f "$out"; out=; }; else out=; fi
+if [ -z "$out" ]; then
+x="pytest-fabric: no file can be made in ${dir%/*}"
+say "end $id exit 126 0 ${#x} 0" "$x"
+exit
+fi
 trap finish EXIT
-exec 4>>"$dir.$id.o" 5>>"$dir.$id.e"
-rm -f "$dir.$id.o" "$dir.$id.e"
+exec 4>>"$out" 5>>"$err"
+rm -f "$out" "$err"
 set +C
 # The cap cuts what is sent; a job that never stops writing must not fill the node besides.
 ulimit -f $((cap / 64 + 2048))
@@ -221,7 +227,12 @@ tell() {
 for x in $all; do kill -$1 ${x#*:}; done
 [ "$ours" ] && for x in $(grep -lsF "SSH_CONNECTION=$ours" /proc/[0-9]*/environ); do
 x=${x#/proc/}
-[ ${x%/*} = $$ ] || kill -$1 ${x%/*}
+x=${x%/*}
+read -r y </proc/$x/stat
+y=${y##*) }
+y=${y#* * }
+# Those of our own group are the shells of the jobs, which have to tidy up, and what they call.
+case $1:${y%% *}:$x in TERM:$own:*|*:$$) ;; *) kill -$1 $x ;; esac
 done
 }
 quit() {

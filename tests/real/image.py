@@ -60,11 +60,14 @@ def check_programs() -> None:
 
 
 def cache() -> Path:
-    """Return the folder outside the checkout that keeps images and keys."""
+    """Return the folder outside the checkout that keeps images and keys; it may be deleted."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base) / "pytest-fabric-vm"
-    # Private: the images hold private host keys.
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        # Private: the images hold private host keys.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"no cache: {error}") from error
     return folder
 
 

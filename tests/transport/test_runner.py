@@ -27,11 +27,12 @@ from tests.transport.processes import (
 )
 from tests.transport.sshd import free_port
 
-#: A server that listens after 0.1 s and ends 0.2 s later.
+#: A server that serves one connection, as perftest does, and ends.
 LISTENER = (
     "import socket, sys, time; time.sleep(0.1); listener = socket.socket(); "
     "listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); "
-    "listener.bind(('127.0.0.1', int(sys.argv[1]))); listener.listen(); time.sleep(0.2)"
+    "listener.bind(('127.0.0.1', int(sys.argv[1]))); listener.listen(); "
+    "listener.accept()[0].sendall(b'first')"
 )
 
 
@@ -267,9 +268,9 @@ def test_readiness_is_seen_without_connecting(session: NodeSession) -> None:
     port = free_port()
     job = session.start(Job(("python3", "-c", LISTENER, str(port)), 20, listen=port))
 
-    assert job.ready(10)
-    with socket.create_connection(("127.0.0.1", port)):
-        pass
+    assert job.ready(20)
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        assert client.recv(5) == b"first"
     assert job.wait().status == 0
 
 

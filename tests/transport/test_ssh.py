@@ -14,6 +14,7 @@ import pytest
 
 from pytest_fabric.errors import TransportError
 from pytest_fabric.transport import Collect, Job, Pool, Session, connection
+from pytest_fabric.transport.client import NodeSession
 from tests.transport.conftest import HOLDER, Servers, need
 from tests.transport.processes import OWN, running, wait_until
 from tests.transport.sshd import free_port
@@ -191,6 +192,26 @@ def test_what_has_left_its_group_ends_with_the_session(servers: Servers, pool: P
     made.close()
 
     wait_until(lambda: not running(f"sleep 7509{OWN}"))
+
+
+def test_a_session_that_closes_while_jobs_start_leaves_no_file(
+    servers: Servers, pool: Pools, tmp_path: Path
+) -> None:
+    """A job whose files still have a name may tidy up; here that takes a while."""
+    slow = tmp_path / "slow" / "rm"
+    slow.parent.mkdir()
+    slow.write_text('#!/bin/sh\nsleep 0.5\nexec /bin/rm "$@"\n')
+    slow.chmod(0o755)
+    made = pool(servers().endpoint(path=str(slow.parent)))
+    session = made.session("gpu001")
+    assert isinstance(session, NodeSession)
+    pattern = f".pytest-fabric-{session._token}*"
+    jobs = [session.start(Job(("echo", "x"), 10)) for _ in range(3)]
+    wait_until(lambda: [*Path("/dev/shm").glob(pattern), *Path("/tmp").glob(pattern)])
+    made.close()
+
+    assert {job.wait().end for job in jobs} <= {"cancelled", "exit"}
+    assert [*Path("/dev/shm").glob(pattern), *Path("/tmp").glob(pattern)] == []
 
 
 def test_an_idle_connection_stays_alive(
