@@ -71,6 +71,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show an error of ours as one line: a traceback would be a bug."""
     report = yield
-    if call.excinfo is not None and call.excinfo.errisinstance(FabricError):
+    is_ours = TARGET in getattr(item, "fixturenames", ())
+    if is_ours and call.excinfo is not None and call.excinfo.errisinstance(FabricError):
         importlib.import_module("pytest_fabric.outcome").as_error(call, report)
     return report

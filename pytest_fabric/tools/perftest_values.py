@@ -74,7 +74,8 @@ def _rising(times: Numbers) -> None:
 def bandwidth(row: Numbers, unit: Unit) -> Bandwidth:
     """Return a bandwidth row. Raises NotRecognisedError for nonsense.
 
-    A peak of 0.00 was not measured, any other is no less than the average. The message rate must agree with the bandwidth.
+    A peak of 0.00 was not measured, any other is no less than the average. The message rate must
+    agree with the bandwidth.
     """
     _counted(row)
     average, rate = row["average"], row["message_rate"]

@@ -40,7 +40,7 @@ def test_equality_with_another_unit_is_an_error_too() -> None:
     with pytest.raises(UnitError):
         _ = value(2e-6, "s") == 2e-6
     with pytest.raises(UnitError):
-        _ = value(2e-6, "s") != gbps(1)
+        _ = value(2e-6, "s") != us(1)
 
 
 def test_a_value_is_no_truth_value() -> None:
@@ -52,7 +52,7 @@ def test_a_value_is_no_truth_value() -> None:
 def test_counts_compare_with_plain_numbers() -> None:
     """`result.growth("pause") == 0` reads as it should."""
     assert value(0, "") == 0
-    assert value(3, "") != 0
+    assert not (value(3, "") <= 0)
     assert value(4096, "B") == 4096
 
 
@@ -81,3 +81,19 @@ def test_the_first_clause_that_the_failing_value_missed_decides() -> None:
 
     assert check is not None
     assert check.limit == "<= 4 us"
+
+
+def test_a_limit_must_be_able_to_be_missed() -> None:
+    """Another measured value, or infinity, is no limit."""
+    with pytest.raises(UnitError, match="it takes a limit"):
+        _ = value(2e-6, "s") >= value(1e-6, "s")
+    with pytest.raises(UnitError, match="no number misses it"):
+        _ = value(2e-6, "s") < us(float("inf"))
+
+
+def test_a_quantity_on_the_left_compares_the_same_way() -> None:
+    """`us(5) > result.p99` notes the same check."""
+    ledger = Ledger()
+
+    assert us(5) > value(2e-6, "s", ledger)
+    assert [check.limit for check in ledger.checks] == ["< 5 us"]

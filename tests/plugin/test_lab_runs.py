@@ -348,3 +348,68 @@ def test_an_unwritable_junit_file_is_told_before_anything_is_measured(
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-junit: cannot write there: *"])
+
+
+def test_an_explicit_html_report_has_our_columns(site: pytest.Pytester) -> None:
+    """pytest-html writes its header before anybody knows that fabric tests are there."""
+    done = run(site, "-k", "test_link_speed", "--html=own.html", "--self-contained-html")
+
+    assert done.ret == 0, done.stderr.str()
+    page = (site.path / "own.html").read_text()
+    assert 'data-column-type="limit"' in page.replace("&#34;", '"').replace("&quot;", '"')
+    assert not (latest(site) / "report.html").exists()
+
+
+def test_reports_whose_plugin_is_off_are_left_out(site: pytest.Pytester) -> None:
+    """A user may not want them."""
+    done = run(site, "-k", "test_link_speed", "-p", "no:junitxml", "-p", "no:html")
+
+    assert done.ret == 0, done.stderr.str()
+
+
+def test_tests_that_were_not_called_have_not_passed(site: pytest.Pytester) -> None:
+    """--setup-only runs fixtures and no test: that is no verdict on a broken link."""
+    run(site, "-k", "test_link_speed", "--setup-only", "--fabric-fault=link_speed@gpu001:rail0")
+
+    assert {verdict.outcome for verdict in verdicts(site)} == {"not run"}
+
+
+SLIPS = {
+    "forgotten_assert": "result.p99 < us(0.001)",
+    "or_true": "assert result.p99 < us(0.001) or True",
+    "with_itself": "assert result.p99 == result.p99",
+    "between_values": "assert result.p99 >= result.median",
+    "unequal": "assert result.p99 != us(5)",
+    "infinite": "assert result.p99 < us(float('inf'))",
+    "truth": "assert result.p99",
+    "bug": "assert result.p99 < us(5) and undefined",
+    "wrong_limit": "assert result.p99 in limits['ib_read_lat.p99']",
+}
+
+
+def test_slips_of_a_test_are_errors_and_never_verdicts(site: pytest.Pytester) -> None:
+    """A test that cannot fail, or fails for a reason of its own, says nothing about the fabric."""
+    tests = "\n".join(
+        f"@measure(ib_write_lat(size=4))\ndef test_{name}(result, limits):\n    {body}\n"
+        for name, body in SLIPS.items()
+    )
+    site.makepyfile(test_slips="from pytest_fabric import ib_write_lat, measure, us\n\n" + tests)
+    done = site.runpytest_subprocess("test_slips.py", "-k", "gpu001:rail0..gpu002:rail0")
+
+    assert done.ret == 10
+    assert {v.check: v.outcome for v in verdicts(site)} == {f"test_{n}": "error" for n in SLIPS}
+    assert all("\n" not in (verdict.message or "") for verdict in verdicts(site))
+
+
+def test_a_pair_that_hung_is_not_tried_again(site: pytest.Pytester) -> None:
+    """Each hang costs half a minute; seven of them on one pair would cost the night."""
+    done = run(
+        site,
+        "--fabric-fault=tool_hangs@gpu002:rail0",
+        "--fabric-nodes=gpu[001-002]",
+        "-k",
+        "rail0 and (small_write_median or write_bandwidth)",
+    )
+
+    assert done.ret == 10
+    assert sum("on this pair hung before" in (v.message or "") for v in verdicts(site)) == 2

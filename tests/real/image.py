@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import os
 import platform
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -78,7 +77,8 @@ def keys(*names: str) -> Keys:
         if temporary is not None:
             for name in ("client", *names):
                 file = str(temporary / name)
-                _run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file])
+                keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file]
+                _run("making the keys", keygen)
     return Keys(folder / "client", {name: folder / name for name in names})
 
 
@@ -102,7 +102,8 @@ def _build(suite: str, host_key: Path, client_key: Path, out: Path) -> None:
     arguments = [suite, str(host_key), f"{client_key}.pub", str(out)]
     # In a mount namespace of its own: clearing up after a build that was killed must not meet
     # the host's /dev, which mmdebstrap mounts in the new root.
-    _run(["unshare", "--mount", "sh", str(GUEST / "build.sh"), *arguments])
+    command = ["unshare", "--mount", "sh", str(GUEST / "build.sh"), *arguments]
+    _run(f"building the image of {suite}", command)
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def _making(folder: Path) -> Iterator[Path | None]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _run(command: list[str]) -> None:
+def _run(what: str, command: list[str]) -> None:
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -136,6 +137,7 @@ def _run(command: list[str]) -> None:
     )
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
+        # The first error of apt is the cause, the later ones are who gave up because of it.
         errors = [line for line in lines if line.startswith("E:")]
-        reason = (errors or lines or ["no output"])[-1]
-        raise Unavailable(f"{shlex.join(command)} exited {done.returncode}: {reason}")
+        reason = errors[0] if errors else lines[-1] if lines else "no output"
+        raise Unavailable(f"{what} failed: {reason}")

@@ -8,7 +8,7 @@ root=$out/root
 trap 'rm -rf --one-file-system "$root"' EXIT
 
 # Without what the guests never use, building and booting take half the time.
-mmdebstrap --quiet --mode=root --variant=minbase \
+mmdebstrap --mode=root --variant=minbase \
     --include="$(paste -sd, "$guest/packages")" \
     --dpkgopt=force-unsafe-io \
     --dpkgopt='path-exclude=/usr/share/doc/*' \
