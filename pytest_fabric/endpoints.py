@@ -107,5 +107,8 @@ def _of_node(name: str, cluster: Cluster) -> Endpoint:
         config=ssh.config,
         jump=ssh.jump,
         path=cluster.tools.path,
-        connect_timeout_s=ssh.connect_timeout.number,
+        # What cluster.yaml does not say is left to ~/.ssh/config.
+        connect_timeout_s=(
+            ssh.connect_timeout.number if "connect_timeout" in ssh.model_fields_set else None
+        ),
     )

@@ -70,6 +70,11 @@ def load(config: pytest.Config) -> Inventory:
     ports = _selected(cluster, config.getoption("--fabric-nodes"))
     strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
     listed = [(_port(client), _port(server)) for client, server in cluster.pairs.list]
+    if strategy == "list" and not listed:
+        raise ConfigError(
+            f"--fabric-pairs list: expected pairs.list in {path.name}, found none: write down the "
+            "pairs, or choose ring or all"
+        )
     if strategy == "list":
         return Inventory(cluster, ports, tuple(strategies.select(strategy, ports, listed)))
     # Ports of two link layers cannot talk to each other, whatever their rails are called.

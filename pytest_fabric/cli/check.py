@@ -17,7 +17,7 @@ from pytest_fabric.transport import Pool
 def run(path: Path, say: Callable[[str], None]) -> bool:
     """Check an inventory and its nodes; return whether all are ready. Raises ConfigError."""
     cluster = config.load(path)
-    say(f"{path.name}: {len(cluster.nodes)} nodes, {len(cluster.ports())} ports")
+    say(f"{path.name}: nodes: {len(cluster.nodes)}, ports: {len(cluster.ports())}")
     lab = endpoints.Lab(cluster, ()) if cluster.transport == "lab" else None
     pool = Pool(endpoints.of(cluster, lab), holder("check"), lambda node, command: None)
     try:

@@ -78,8 +78,7 @@ def read_text(path: Path) -> str:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(
-            f"{name}: expected a cluster file, found none: create one, "
-            "or name another with --fabric-cluster FILE"
+            f"{name}: expected a cluster file, found none: create one, or name another"
         ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

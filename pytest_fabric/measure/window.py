@@ -192,7 +192,8 @@ def doubts(
     if seen.class_share is not None and seen.class_share < CLASS_SHARE:
         found.append(
             f"{seen.class_port} moved only {100 * seen.class_share:.0f}% of the payload on the "
-            f"declared priority {settings.priority}: the judged class was not tested"
+            f"declared priority {settings.priority}, so the judged class was not tested: compare "
+            f"trust mode and DSCP map there with the profile"
         )
     return tuple(found)
 

@@ -25,6 +25,7 @@ SPREAD = "none of their pairs passed, but no single port is in every failed pair
 PATH = "the path (both ports pass with other partners) in"
 WHOLE = "every measured pair failed, which points to no single port, in"
 SILENT = "nothing could be measured:"
+NAMED_BY = "named by"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,23 @@ def by_pairs(verdicts: Sequence[Verdict], bad: Collection[str]) -> list[Blame]:
     passed = [v for v in pairs if v.outcome == "passed" and v.target not in targets]
     clear = {*_all(passed, ports_of), *_all(passed, nodes_of)}
     return [blame for group in _connected(failed) for blame in _blame(group, clear, bad)]
+
+
+def named(verdicts: Sequence[Verdict]) -> list[Blame]:
+    """Return the ports and nodes that errors name beside their own target, one blame each."""
+    lines: dict[str, list[str]] = defaultdict(list)
+    for verdict in verdicts:
+        if verdict.outcome != "error":
+            continue
+        line = _first_line(verdict).removeprefix(f"{verdict.target}: ")
+        places = mentioned(ports_of(verdict.target), line)
+        places = places or mentioned(nodes_of(verdict.target), line)
+        if len(set(places)) == 1:
+            lines[places[0]].append(line)
+    return [
+        Blame((place,), NAMED_BY, f"{len(told):,} errors: {told[0]}")
+        for place, told in lines.items()
+    ]
 
 
 def silent(verdicts: Sequence[Verdict]) -> list[Blame]:

@@ -52,7 +52,7 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
     A run that judges ports and pairs must have a value of both kinds: the facts of a port that is
     in no pair say nothing about its traffic.
     """
-    kinds = {is_pair(v.target) for v in verdicts}
+    kinds = {is_pair(v.target) for v in verdicts if ports_of(v.target)}
     by_kind = [
         {
             port

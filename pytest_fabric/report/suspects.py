@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fabric.report.blame import EVERY, FAILS, LIKELY, Blame, by_pairs, direct, silent
+from pytest_fabric.report.blame import EVERY, FAILS, LIKELY, Blame, by_pairs, direct, named, silent
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold, nodes_of, ports_of
 from pytest_fabric.results import Verdict
@@ -36,11 +36,18 @@ def suspects(verdicts: Sequence[Verdict]) -> list[Suspect]:
     alone = direct(verdicts)
     told = alone + _by_pairs(verdicts, alone)
     # What one check tells without doubt helps where another one leaves a choice.
-    blames = _as_nodes([*alone, *_by_pairs(verdicts, told), *silent(verdicts)], _ports(verdicts))
+    found = [*alone, *_by_pairs(verdicts, told), *silent(verdicts)]
+    blames = _as_nodes([*found, *_only_named(verdicts, found)], _ports(verdicts))
     by_places: dict[tuple[str, ...], list[Blame]] = defaultdict(list)
     for blame in blames:
         by_places[tuple(sorted(blame.places))].append(blame)
     return [Suspect(fold(places), _explain(found)) for places, found in by_places.items()]
+
+
+def _only_named(verdicts: Sequence[Verdict], found: Sequence[Blame]) -> list[Blame]:
+    """Return what errors name on nodes that nothing else points to."""
+    known = {place.partition(":")[0] for blame in found for place in blame.places}
+    return [b for b in named(verdicts) if b.places[0].partition(":")[0] not in known]
 
 
 def _by_pairs(verdicts: Sequence[Verdict], told: Sequence[Blame]) -> list[Blame]:

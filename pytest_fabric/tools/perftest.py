@@ -143,7 +143,7 @@ def parse(text: str, *, json_unit: str | None = None) -> Run:
     """
     lines = perftest_text.clean(text)
     perftest_errors.check(lines)
-    perftest_errors.refuse_trouble(lines)
+    perftest_text.refuse_trouble(lines)
     if perftest_text.counts_cycles(lines):
         raise NotRecognisedError("expected times, got CPU cycles (-C): they are no time")
     tables = perftest_table.parse(lines)

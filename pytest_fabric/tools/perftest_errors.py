@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.errors import ToolError
 
 #: A line with its own cause; one that follows from an earlier line; one that blames the other end.
 CAUSE, FOLLOWS, PEER = 0, 1, 2
@@ -276,24 +276,6 @@ def check(lines: Sequence[str]) -> None:
     if found:
         best = min(rank for rank, _ in found)
         raise next(error for rank, error in found if rank == best)
-
-
-#: Words of trouble that no kind of the table explains, from perftest, a shell, libc or ssh.
-TROUBLE = re.compile(
-    r"\b(killed|terminated|aborted|bus error|invalid pointer|addresssanitizer|failed to|unable to"
-    r"|couldn't|cannot allocate|broken pipe|sending signal|_mr failed)\b",
-    re.ASCII | re.IGNORECASE,
-)
-
-
-def refuse_trouble(lines: Sequence[str]) -> None:
-    """Raise NotRecognisedError for a line that tells of trouble which the table does not know.
-
-    A row beside it may be all that was measured before the end.
-    """
-    for line in lines:
-        if TROUBLE.search(line):
-            raise NotRecognisedError(f"expected results only, got {line.strip()[:100]!r} too")
 
 
 def _recognise(line: str) -> tuple[int, ToolError] | None:

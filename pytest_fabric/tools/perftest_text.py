@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pytest_fabric.errors import NotRecognisedError
+
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 MAIL_QUOTE = re.compile(r"^(?:[ \t]*>)+ ?")
 
@@ -111,3 +113,21 @@ def _asks_for_cycles(line: str) -> bool:
 def _only(values: Iterable[str]) -> str | None:
     different = set(values)
     return different.pop() if len(different) == 1 else None
+
+
+#: Words of trouble that no kind of the table explains, from perftest, a shell, libc or ssh.
+TROUBLE = re.compile(
+    r"\b(killed|terminated|aborted|bus error|invalid pointer|addresssanitizer|failed to|unable to"
+    r"|couldn't|cannot allocate|broken pipe|sending signal|_mr failed)\b",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def refuse_trouble(lines: Sequence[str]) -> None:
+    """Raise NotRecognisedError for a line that tells of trouble which the table does not know.
+
+    A row beside it may be all that was measured before the end.
+    """
+    for line in lines:
+        if TROUBLE.search(line) and not WARNINGS.search(line):
+            raise NotRecognisedError(f"expected results only, got {line.strip()[:100]!r} too")

@@ -40,7 +40,7 @@ def profile(profiles: str, name: str = "a") -> Profile:
 
 def test_the_builtin_profiles_are_known() -> None:
     """Their names are the names of their files."""
-    assert builtin_names() == ("cx7-400g-roce", "soft-roce")
+    assert builtin_names() == ("cx7-400g-ndr", "cx7-400g-roce", "soft-roce")
 
 
 def test_a_child_overrides_by_key_and_inherits_the_rest() -> None:

@@ -219,6 +219,7 @@ def restored(*machines: Machine) -> Iterator[None]:
 def frozen(machine: Machine) -> Iterator[None]:
     """Stop a machine for the block: TCP still connects to its forwarded port, nothing answers."""
     os.kill(machine.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, machine.pid, os.WSTOPPED)
     try:
         yield
     finally:

@@ -232,3 +232,17 @@ def test_failures_point_to(case: str) -> None:
     verdicts, expected = CASES[case]
 
     assert suspects(verdicts) == [Suspect(*pair) for pair in expected]
+
+
+def test_errors_that_name_one_port_point_to_it() -> None:
+    """A server that dies fails no limit: its place is in the messages only."""
+    told = "server at b:r0: ended with status 137 and no message"
+    found = [
+        verdict("a:r0..b:r0", "error", message=f"a:r0..b:r0: ib_write_lat: {told}"),
+        verdict("b:r0..c:r0", check="test_x"),
+        verdict("a:r0..b:r0", check="test_y"),
+    ]
+
+    (suspect,) = suspects(found)
+    assert suspect.place == "b:r0"
+    assert "1 errors" in suspect.explanation
