@@ -15,7 +15,7 @@ from pytest_fabric.transport import Job
 from pytest_fabric.units import render
 
 #: Memory that perftest registers beside its buffers: queues, and a page for each of them.
-MEMLOCK_SPARE = 16 * 2**20
+MEMLOCK_SPARE = 2 * 2**20
 
 
 def problems(fabric: Fabric, node: Node) -> list[str]:

@@ -53,6 +53,24 @@ class Site:
             check=False,
         )
 
+    def last(self, seconds: int) -> None:
+        """Let bandwidth runs last long enough to be disturbed."""
+        cluster = self.path / "cluster.yaml"
+        longer = f"builtin/soft-roce, traffic: {{duration: {seconds} s}}"
+        cluster.write_text(cluster.read_text().replace("builtin/soft-roce", longer))
+
+    def check(self) -> subprocess.CompletedProcess[str]:
+        """Run `pytest-fabric check`."""
+        code = "from pytest_fabric.cli.main import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, "check"],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start a run beside the test."""
         return subprocess.Popen(

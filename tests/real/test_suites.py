@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from .machines import DEVICE, NETDEV, Machine, background, frozen, restored, ssh, wait_for_listener
+from .machines import (
+    DEVICE,
+    NETDEV,
+    Machine,
+    background,
+    frozen,
+    rescue,
+    restored,
+    ssh,
+    wait_for_listener,
+)
 from .site import Site, make
 from .wire import capture_traffic_class
 
@@ -87,12 +97,7 @@ def test_a_server_killed_in_the_middle_is_an_error_in_seconds(
     site: Site, machines: Machines
 ) -> None:
     """The surviving side may spin for ever; the run does not."""
-    cluster = site.path / "cluster.yaml"
-    cluster.write_text(
-        cluster.read_text().replace(
-            "builtin/soft-roce", "builtin/soft-roce, traffic: {duration: 60 s}"
-        )
-    )
+    site.last(seconds=60)
     run = site.start("-k", "test_write_bandwidth and fab1:rail0..fab2:rail0")
     until(lambda: bool(perftest_pids(machines[0])), 60)
     time.sleep(2)
@@ -205,12 +210,7 @@ def test_a_controller_killed_with_sigkill_leaves_nothing_on_the_nodes(
     site: Site, machines: Machines
 ) -> None:
     """No perftest, no lease, no runner, no file within ten seconds."""
-    cluster = site.path / "cluster.yaml"
-    cluster.write_text(
-        cluster.read_text().replace(
-            "builtin/soft-roce", "builtin/soft-roce, traffic: {duration: 60 s}"
-        )
-    )
+    site.last(seconds=60)
     before = [ssh(machine, "ls -A /tmp /dev/shm").stdout for machine in machines]
     run = site.start("-k", "test_write_bandwidth")
     until(lambda: all(perftest_pids(machine) for machine in machines), 60)
@@ -235,3 +235,21 @@ def test_a_plain_user_measures_too(machines: Machines, tmp_path: Path) -> None:
     done = site.run("-k", FEW)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_check_tells_ready_machines_from_closed_ones(machines: Machines, tmp_path: Path) -> None:
+    """One line per node: what it measures with, or what keeps it from measuring."""
+    site = make(tmp_path / "site", machines, user="ops")
+    with restored(*machines):
+        ready = site.check()
+        ssh(rescue(machines[1]), "chmod 600 /dev/infiniband/uverbs0")
+        closed = site.check()
+
+    assert ready.returncode == 0, ready.stdout
+    assert "fab1: ready; perftest 6.06" in ready.stdout
+    assert "fab2: ready; perftest 6.24" in ready.stdout
+    assert closed.returncode == 1
+    assert (
+        "fab2: expected ops to open /dev/infiniband/uverbs0, found no permission" in closed.stdout
+    )
+    assert "Traceback" not in closed.stderr
