@@ -16,8 +16,8 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy pytest_fabric tests
 
-unit: $(VENV)/.dev
-	$(BIN)/pytest tests --ignore=tests/real
+unit: $(VENV)/.dev  ## Most of these wait for processes: three at a time on two cores
+	$(BIN)/pytest tests --ignore=tests/real -n 3 --dist=loadfile
 
 real: $(VENV)/.dev  ## Two virtual machines with Soft-RoCE and real perftest
 	$(BIN)/pytest tests/real
