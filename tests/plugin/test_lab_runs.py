@@ -369,14 +369,17 @@ def test_reports_whose_plugin_is_off_are_left_out(site: pytest.Pytester) -> None
 
 def test_tests_that_were_not_called_have_not_passed(site: pytest.Pytester) -> None:
     """--setup-only runs fixtures and no test: that is no verdict on a broken link."""
-    run(site, "-k", "test_link_speed", "--setup-only", "--fabric-fault=link_speed@gpu001:rail0")
+    broken = "--fabric-fault=link_speed@gpu001:rail0"
+    done = run(site, "-k", "test_link_speed", "--setup-only", broken)
 
+    assert done.ret == 10
     assert {verdict.outcome for verdict in verdicts(site)} == {"not run"}
 
 
 SLIPS = {
     "forgotten_assert": "result.p99 < us(0.001)",
     "or_true": "assert result.p99 < us(0.001) or True",
+    "list_or_true": "assert result.p99 in limits['ib_write_lat.p99'] or True",
     "with_itself": "assert result.p99 == result.p99",
     "between_values": "assert result.p99 >= result.median",
     "unequal": "assert result.p99 != us(5)",
@@ -393,6 +396,9 @@ def test_slips_of_a_test_are_errors_and_never_verdicts(site: pytest.Pytester) ->
         f"@measure(ib_write_lat(size=4))\ndef test_{name}(result, limits):\n    {body}\n"
         for name, body in SLIPS.items()
     )
+    inventory = site.path / "cluster.yaml"
+    both = 'ib_write_lat.p99: ["<= 0.1 us", "<= 5 us"]'
+    inventory.write_text(inventory.read_text().replace('ib_write_lat.p99: "<= 5 us"', both))
     site.makepyfile(test_slips="from pytest_fabric import ib_write_lat, measure, us\n\n" + tests)
     done = site.runpytest_subprocess("test_slips.py", "-k", "gpu001:rail0..gpu002:rail0")
 
