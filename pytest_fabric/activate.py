@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.active import Active
+from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.fixtures import run_key
+from pytest_fabric.fixtures import answers_key
 from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import user_path
+from pytest_fabric.items import ItemHooks
+from pytest_fabric.measure.engine import nothing
 from pytest_fabric.parametrize import loaded, problem_key
+from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
 
 
@@ -34,15 +38,20 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         )
     _require_writable(config)
     try:
+        inventory = loaded(config)
+        policy = policy_of(config, inventory)
+        require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
-        run = FabricRun(loaded(config), config.getoption("--fabric-fault"), out)
+        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:
         raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
     config.pluginmanager.register(Active(config, run), "fabric-active")  # it closes the run
-    config.stash[run_key] = run
     run.plan(items)
+    hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
+    config.pluginmanager.register(hooks, "fabric-items")
+    config.stash[answers_key] = Answers(inventory, run.engine, nothing)
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)

@@ -1,4 +1,4 @@
-"""The hooks that work only while fabric tests run: outcomes, reports, summary, exit status."""
+"""The hooks of a session that has fabric tests: start and end, reports, summary, exit status."""
 
 from __future__ import annotations
 
@@ -8,54 +8,39 @@ from types import FrameType
 
 import pytest
 
-from pytest_fabric import outcome
 from pytest_fabric.inventory import user_path
-from pytest_fabric.run import FabricRun, target_of
+from pytest_fabric.run import FabricRun
 
 #: Nothing failed, but something could not be measured: CI must be able to tell the two apart.
 EXIT_INCOMPLETE = 10
 
 
 class Active:
-    """Registered once fabric tests have been collected, in the process that runs them."""
+    """Registered once fabric tests have been collected, in the process that reports."""
 
     def __init__(self, config: pytest.Config, run: FabricRun) -> None:
         self._config = config
         self._run = run
+        self._ours = frozenset[str]()
         self._others_failed = False
-        self._phases: dict[str, list[pytest.TestReport]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Gather facts before the first test, and end everything after the last one."""
+        """Begin to measure before the first test, and end everything after the last one."""
         previous = signal.signal(signal.SIGTERM, _interrupt)
         try:
+            self._ours = frozenset(check.nodeid for check in self._run.planned)
             if not session.testsfailed:  # collection errors: pytest stops before the first test
-                self._run.prepare(session.items)
+                self._run.start(session.items)
             return (yield)
         finally:
             signal.signal(signal.SIGTERM, previous)
             self._run.close()
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Apply the outcome policy, and write the verdict when the item is done."""
-        if target_of(item) is None:
-            report = yield
-            self._others_failed = self._others_failed or report.failed
-            return report
-        if call.when == "call":
-            item.user_properties.extend(outcome.properties(item))
-        report = yield
-        outcome.apply(item, call, report)
-        phases = self._phases.setdefault(item.nodeid, [])
-        phases.append(report)
-        if call.when == "teardown":
-            verdict = outcome.verdict(item, self._phases.pop(item.nodeid))
-            self._run.keep(verdict)
-        return report
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of failures that are not ours."""
+        if report.failed and report.nodeid not in self._ours:
+            self._others_failed = True
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the JUnit file that was asked for, and set the exit status."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+#: What a measurement can have for itself, besides its ports.
+ISOLATE = ("node", "leaf", "fabric")
+
 
 @dataclass(frozen=True)
 class Declaration:
     """A measurement as a test declares it; None leaves the choice to the profile of the target.
 
     `over` says what it is made on: `pair`, `port` or `node`. Equal declarations on the same target
-    are measured once and shared.
+    are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
+    their `leaf` switches too, or the whole `fabric`; without it, both ports.
     """
 
     tool: str
@@ -20,6 +24,7 @@ class Declaration:
     iterations: int | None = None
     duration_s: float | None = None
     qps: int | None = None
+    isolate: str | None = None
 
     def __str__(self) -> str:
         set_by_test = {
@@ -27,23 +32,28 @@ class Declaration:
             "iterations": self.iterations,
             "duration_s": self.duration_s,
             "qps": self.qps,
+            "isolate": self.isolate,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])
 
 
-def _latency(tool: str, size: int, iterations: int | None) -> Declaration:
+def _latency(tool: str, size: int, iterations: int | None, isolate: str | None) -> Declaration:
     _whole(tool, "size", size, 1)
     _whole(tool, "iterations", iterations, 5)
-    return Declaration(tool, "pair", size=size, iterations=iterations)
+    _place(tool, isolate)
+    return Declaration(tool, "pair", size=size, iterations=iterations, isolate=isolate)
 
 
-def _bandwidth(tool: str, size: int | None, duration: float | None, qps: int | None) -> Declaration:
+def _bandwidth(
+    tool: str, size: int | None, duration: float | None, qps: int | None, isolate: str | None
+) -> Declaration:
     _whole(tool, "size", size, 1)
     _whole(tool, "qps", qps, 1)
+    _place(tool, isolate)
     if duration is not None and not 1 <= duration <= 86400:
         raise ValueError(f"{tool}(duration={duration!r}): expected 1 to 86400 seconds")
-    return Declaration(tool, "pair", size=size, duration_s=duration, qps=qps)
+    return Declaration(tool, "pair", size=size, duration_s=duration, qps=qps, isolate=isolate)
 
 
 def _whole(tool: str, name: str, value: int | None, least: int) -> None:
@@ -53,40 +63,60 @@ def _whole(tool: str, name: str, value: int | None, least: int) -> None:
         raise ValueError(f"{tool}({name}={value!r}): expected a whole number of at least {least}")
 
 
-def ib_write_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+def _place(tool: str, isolate: str | None) -> None:
+    if isolate not in (None, *ISOLATE):
+        raise ValueError(f"{tool}(isolate={isolate!r}): expected one of {', '.join(ISOLATE)}")
+
+
+def ib_write_lat(
+    size: int = 2, iterations: int | None = None, isolate: str | None = None
+) -> Declaration:
     """Declare the latency of RDMA writes of `size` bytes: half a round trip."""
-    return _latency("ib_write_lat", size, iterations)
+    return _latency("ib_write_lat", size, iterations, isolate)
 
 
-def ib_read_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+def ib_read_lat(
+    size: int = 2, iterations: int | None = None, isolate: str | None = None
+) -> Declaration:
     """Declare the latency of RDMA reads of `size` bytes: a whole round trip."""
-    return _latency("ib_read_lat", size, iterations)
+    return _latency("ib_read_lat", size, iterations, isolate)
 
 
-def ib_send_lat(size: int = 2, iterations: int | None = None) -> Declaration:
+def ib_send_lat(
+    size: int = 2, iterations: int | None = None, isolate: str | None = None
+) -> Declaration:
     """Declare the latency of sends of `size` bytes: half a round trip."""
-    return _latency("ib_send_lat", size, iterations)
+    return _latency("ib_send_lat", size, iterations, isolate)
 
 
 def ib_write_bw(
-    size: int | None = None, duration: float | None = None, qps: int | None = None
+    size: int | None = None,
+    duration: float | None = None,
+    qps: int | None = None,
+    isolate: str | None = None,
 ) -> Declaration:
     """Declare the bandwidth of RDMA writes: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_write_bw", size, duration, qps)
+    return _bandwidth("ib_write_bw", size, duration, qps, isolate)
 
 
 def ib_read_bw(
-    size: int | None = None, duration: float | None = None, qps: int | None = None
+    size: int | None = None,
+    duration: float | None = None,
+    qps: int | None = None,
+    isolate: str | None = None,
 ) -> Declaration:
     """Declare the bandwidth of RDMA reads: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_read_bw", size, duration, qps)
+    return _bandwidth("ib_read_bw", size, duration, qps, isolate)
 
 
 def ib_send_bw(
-    size: int | None = None, duration: float | None = None, qps: int | None = None
+    size: int | None = None,
+    duration: float | None = None,
+    qps: int | None = None,
+    isolate: str | None = None,
 ) -> Declaration:
     """Declare the bandwidth of sends: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_send_bw", size, duration, qps)
+    return _bandwidth("ib_send_bw", size, duration, qps, isolate)
 
 
 def port_facts() -> Declaration:

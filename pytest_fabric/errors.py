@@ -59,3 +59,4 @@ class MeasurementError(FabricError):
         super().__init__(f"{target}: {message}")
         self.target = target
         self.kind = kind
+        self.told = message

@@ -10,27 +10,28 @@ from pytest_fabric.errors import MeasurementError
 from pytest_fabric.results import NodeFacts, Pair, Port
 
 if TYPE_CHECKING:
+    from pytest_fabric.answers import Answers
     from pytest_fabric.config import Cluster
+    from pytest_fabric.judge.facts import NodeResult, PortResult
     from pytest_fabric.judge.limits import Limits
-    from pytest_fabric.judge.views import NodeResult, PairResult, PortResult
-    from pytest_fabric.run import FabricRun
+    from pytest_fabric.judge.views import PairResult
     from pytest_fabric.subjects import MeasurablePair, NodeShell
 
-#: The run of this session; set once fabric tests have been collected.
-run_key = pytest.StashKey["FabricRun"]()
+#: Where the tests of this session find their answers; set once fabric tests have been collected.
+answers_key = pytest.StashKey["Answers"]()
 
 
-def run_of(config: pytest.Config) -> FabricRun:
-    """Return the run of this session. Raises MeasurementError on a worker of pytest-xdist."""
-    run = config.stash.get(run_key, None)
-    if run is None:
+def answers_of(config: pytest.Config) -> Answers:
+    """Return where tests find their answers. Raises MeasurementError on a worker of xdist."""
+    answers = config.stash.get(answers_key, None)
+    if answers is None:
         raise MeasurementError(
             "pytest -n",
             "workers",
             "expected one process, found a worker of pytest-xdist: run without -n, measurements "
             "need no workers",
         )
-    return run
+    return answers
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def _fabric_target(request: pytest.FixtureRequest) -> Pair | Port | str:
 @pytest.fixture
 def cluster(request: pytest.FixtureRequest) -> Cluster:
     """Return the inventory of the run."""
-    return run_of(request.config).cluster
+    return answers_of(request.config).cluster
 
 
 @pytest.fixture
@@ -58,34 +59,34 @@ def result(
     request: pytest.FixtureRequest, _fabric_target: Pair | Port | str
 ) -> PairResult | PortResult | NodeResult:
     """Return the result of the measurement that the test declares, made if need be."""
-    return run_of(request.config).result(request.node, _fabric_target)
+    return answers_of(request.config).result(request.node, _fabric_target)
 
 
 @pytest.fixture
 def limits(request: pytest.FixtureRequest, _fabric_target: Pair | Port | str) -> Limits:
     """Return the limits of the target by metric; a missing one is an error."""
-    return run_of(request.config).limits(_fabric_target)
+    return answers_of(request.config).limits(_fabric_target)
 
 
 @pytest.fixture
 def rdma_device(request: pytest.FixtureRequest, _fabric_target: Port) -> PortResult:
     """Return the port under test with its device and what it says about itself."""
-    return run_of(request.config).port(request.node, _fabric_target)
+    return answers_of(request.config).port(request.node, _fabric_target)
 
 
 @pytest.fixture
 def pair(request: pytest.FixtureRequest, _fabric_target: Pair) -> MeasurablePair:
     """Return the pair under test; `pair.measure(ib_read_lat(size=4096))` measures on the spot."""
-    return run_of(request.config).pair(request.node, _fabric_target)
+    return answers_of(request.config).pair(request.node, _fabric_target)
 
 
 @pytest.fixture
 def facts(request: pytest.FixtureRequest, node: str) -> NodeFacts:
     """Return what the node under test says about itself."""
-    return run_of(request.config).facts(request.node, node)
+    return answers_of(request.config).facts(request.node, node)
 
 
 @pytest.fixture
 def ssh(request: pytest.FixtureRequest, node: str) -> NodeShell:
     """Return a shell on the node under test: `run(...)`, `check_output(...)`."""
-    return run_of(request.config).shell(request.node, node)
+    return answers_of(request.config).shell(request.node, node)

@@ -22,6 +22,7 @@ class Inventory:
     cluster: Cluster
     ports: tuple[Port, ...]
     pairs: tuple[Pair, ...]
+    strategy: str
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -76,13 +77,15 @@ def load(config: pytest.Config) -> Inventory:
             "pairs, or choose ring or all"
         )
     if strategy == "list":
-        return Inventory(cluster, ports, tuple(strategies.select(strategy, ports, listed)))
+        return Inventory(
+            cluster, ports, tuple(strategies.select(strategy, ports, listed)), strategy
+        )
     # Ports of two link layers cannot talk to each other, whatever their rails are called.
     by_layer: dict[str, list[Port]] = {}
     for port in ports:
         by_layer.setdefault(cluster.rail(port).profile.link.layer, []).append(port)
     pairs = [pair for group in by_layer.values() for pair in strategies.select(strategy, group)]
-    return Inventory(cluster, ports, tuple(pairs))
+    return Inventory(cluster, ports, tuple(pairs), strategy)
 
 
 def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:

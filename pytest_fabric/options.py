@@ -49,4 +49,47 @@ def add(parser: pytest.Parser) -> None:
         default=[],
         help="Break the lab in this way, as in latency_tail@gpu002:rail0 (repeatable)",
     )
+    group.addoption(
+        "--fabric-plan",
+        action="store_true",
+        help="Print what would be measured where and for how long, contact nobody, and stop",
+    )
+    group.addoption(
+        "--yes",
+        action="store_true",
+        help="Confirm a full mesh (strategy all) of more than 64 nodes",
+    )
+    group.addoption(
+        "--fabric-jobs",
+        metavar="N",
+        type=int,
+        help="Make at most so many measurements at the same time (default: 512)",
+    )
+    group.addoption(
+        "--fabric-load",
+        choices=("light", "full", "disruptive"),
+        help="Skip what loads the fabric more than this: light is latency, full is bandwidth of "
+        "pairs, disruptive is all ports at once (default: full, on a dedicated fabric disruptive)",
+    )
+    group.addoption(
+        "--fabric-lease-wait",
+        metavar="TIME",
+        help="Wait so long for a port that another run measures, as 90s or 5m (default: 5m)",
+    )
+    group.addoption(
+        "--fabric-timeout",
+        metavar="TIME",
+        help="End measuring after this time, as 30m or 24h: what is left becomes an error",
+    )
+    group.addoption(
+        "--fabric-resume",
+        metavar="RUN",
+        help="Take over what this run directory has measured, and measure only what is missing "
+        "there or was an error",
+    )
+    group.addoption(
+        "--fabric-replay",
+        metavar="RUN",
+        help="Judge the measurements of this run directory by the limits of today, contact nobody",
+    )
     parser.addini("fabric_cluster", "Inventory of the fabric, relative to the rootdir")

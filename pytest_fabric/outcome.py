@@ -10,12 +10,12 @@ import time
 
 import pytest
 
+from pytest_fabric.answers import ledger_key, measured_key, planned, target_of
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
 from pytest_fabric.markers import declared
 from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
-from pytest_fabric.run import ledger_key, measurement_key, planned, target_of
 
 #: The attribute of a report that holds what a verdict says instead of source and traceback.
 SHORT = "fabric_message"
@@ -83,12 +83,14 @@ def _failed_check(item: pytest.Item) -> Check | None:
 
 def failure(item: pytest.Item, check: Check) -> str:
     """Return the text of a failure: subject, value, limit with its place, evidence."""
-    record = item.stash.get(measurement_key, None)
+    measured = item.stash.get(measured_key, None)
     subject = check.metric.partition(".")[0]
     # The counters that grew are told by the evidence of the measurement.
     details = [(subject, "\n".join(check.detail))] if subject in ("class", "pcie") else []
-    if record is not None:
-        details.extend(evidence.details(record))
+    if check.company:
+        details.append(("measured", check.company))
+    if measured is not None:
+        details.extend(evidence.details((measured.alone or (measured.record,))[-1]))
     source = check.source or _place(item)
     return text.failure(
         str(target_of(item)),
@@ -136,6 +138,7 @@ def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
         message=message,
         started=time.time() - duration,
         duration=duration,
+        contention=deciding.company if deciding and outcome == "passed" else None,
     )
 
 

@@ -19,6 +19,12 @@ class Port:
     def __str__(self) -> str:
         return f"{self.node}:{self.rail}"
 
+    @classmethod
+    def parse(cls, text: str) -> Port:
+        """Return the port of an id `NODE:RAIL`."""
+        node, _, rail = text.rpartition(":")
+        return cls(node, rail)
+
 
 @dataclass(frozen=True, order=True)
 class Pair:
@@ -29,6 +35,12 @@ class Pair:
 
     def __str__(self) -> str:
         return f"{self.client}..{self.server}"
+
+    @classmethod
+    def parse(cls, text: str) -> Pair:
+        """Return the pair of an id `NODE:RAIL..NODE:RAIL`."""
+        client, _, server = text.partition("..")
+        return cls(Port.parse(client), Port.parse(server))
 
 
 @dataclass(frozen=True)
@@ -194,7 +206,9 @@ class Measurement:
 
     `counter_errors` says, by meaning, why growth cannot be told. `error` is set when there is no
     value; `doubts` says why values that are there must not be judged (traffic on another class,
-    foreign traffic). `raw` maps `client.stdout` and the like to the text.
+    foreign traffic). `beside` names what ran at the same time, those nearest first where there were
+    many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
+    maps `client.stdout` and the like to the text.
     """
 
     key: str
@@ -212,6 +226,8 @@ class Measurement:
     traffic: Traffic | None
     doubts: tuple[str, ...]
     beside: tuple[str, ...]
+    company: int
+    alone: bool
     raw: Mapping[str, str]
     error: Failure | None
     started: float
@@ -219,10 +235,19 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What a run knows of a measurement: as it was made, and its repetitions alone, if any."""
+
+    record: Measurement
+    alone: tuple[Measurement, ...] = ()
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The terminal state of one check on one target.
 
     `outcome` is passed, failed, error, skipped or `not run`; `limit_source` is `file:line`.
+    `contention` tells the values of a pass that missed under load and held alone.
     """
 
     nodeid: str
@@ -238,3 +263,4 @@ class Verdict:
     message: str | None
     started: float
     duration: float
+    contention: str | None = None

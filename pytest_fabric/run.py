@@ -1,4 +1,4 @@
-"""One run against one fabric: what its tests ask for, what it keeps, and how it ends."""
+"""One run against one fabric: what it has open, what it keeps, and how it ends."""
 
 from __future__ import annotations
 
@@ -13,33 +13,25 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric import endpoints
-from pytest_fabric.declare import Declaration, layer_of
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.answers import planned, profiles_of, target_of, wants_of
 from pytest_fabric.inventory import Inventory
-from pytest_fabric.judge.ledger import Ledger
-from pytest_fabric.judge.limits import Limits
-from pytest_fabric.judge.views import NodeResult, PairResult, PortResult
-from pytest_fabric.markers import declared
-from pytest_fabric.measure.engine import Engine, Want
+from pytest_fabric.judge.misses import misses
+from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
-from pytest_fabric.parametrize import TARGET, NoTarget
+from pytest_fabric.measure.plan import Policy
 from pytest_fabric.report import junit, summary
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.report.rundir import RunDirectory
-from pytest_fabric.results import Measurement, NodeFacts, Pair, Port, Verdict
-from pytest_fabric.subjects import MeasurablePair, NodeShell
+from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
 from pytest_fabric.transport import Pool
-
-ledger_key = pytest.StashKey[Ledger]()
-measurement_key = pytest.StashKey[Measurement]()
-
-Target = Pair | Port | str
 
 
 class FabricRun:
     """Holds what a run has open: the lab if there is one, sessions, engine and run directory."""
 
-    def __init__(self, inventory: Inventory, faults: Sequence[str], out: Path) -> None:
+    def __init__(
+        self, inventory: Inventory, policy: Policy, faults: Sequence[str], out: Path
+    ) -> None:
         self.inventory = inventory
         self.cluster = inventory.cluster
         self.planned: list[Planned] = []
@@ -50,69 +42,29 @@ class FabricRun:
         reached = endpoints.of(self.cluster, self._lab)
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
         fabric = Fabric(self.cluster, self._pool, self._keep_facts)
-        self.engine = Engine(fabric, self.directory.measurement)
+        self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
 
     def plan(self, items: Sequence[pytest.Item]) -> None:
         """Take in the collected items of ours and write the plan."""
         self.planned = [planned(item) for item in items if target_of(item) is not None]
         self.directory.plan([asdict(check) for check in self.planned])
 
-    def prepare(self, items: Sequence[pytest.Item]) -> None:
-        """Log in to the nodes that the items need and gather their facts."""
-        targets = [target_of(item) for item in items]
-        self.engine.prepare(target for target in targets if isinstance(target, Pair | Port | str))
+    def start(self, items: Sequence[pytest.Item]) -> None:
+        """Log in to the nodes that the items need, and begin to measure what they want."""
+        wants, others = wants_of(items)
+        self.engine.start(wants, others)
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
         if self._is_closed:
             return
         self._is_closed = True
+        self.engine.stop()
         self._pool.close()
+        self.engine.join()
         self.directory.close()
         if self._lab is not None:
             self._lab.close()
-
-    def result(self, item: pytest.Item, target: Target) -> PairResult | PortResult | NodeResult:
-        """Return the result of what an item declares. Raises MeasurementError, TransportError."""
-        declaration = declared(item)
-        if declaration is None:
-            raise MeasurementError(
-                str(target), "declaration", "result: expected a measure marker on the test"
-            )
-        if isinstance(target, Pair):
-            return self._pair(item, target, declaration)
-        return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
-
-    def port(self, item: pytest.Item, port: Port) -> PortResult:
-        """Return what a port says about itself. Raises MeasurementError, TransportError."""
-        available = self.limits(port).require
-        return PortResult(str(port), self.engine.port(port), ledger_of(item), available)
-
-    def pair(self, item: pytest.Item, pair: Pair) -> MeasurablePair:
-        """Return a pair on which a test can measure on the spot."""
-        return MeasurablePair(pair, lambda declaration: self._pair(item, pair, declaration))
-
-    def facts(self, item: pytest.Item, node: str) -> NodeFacts:
-        """Return what a node says about itself. Raises MeasurementError, TransportError."""
-        ledger_of(item).reads.append("facts")
-        return self.engine.node(node)
-
-    def shell(self, item: pytest.Item, node: str) -> NodeShell:
-        """Return a shell on a node. Raises TransportError."""
-        ledger_of(item).reads.append("shell")
-        return NodeShell(self._pool.session(node))
-
-    def limits(self, target: Target) -> Limits:
-        """Return the limits of a target."""
-        ports = [target.client, target.server] if isinstance(target, Pair) else [target]
-        profiles = [
-            self.cluster.rail(end).profile
-            if isinstance(end, Port)
-            else self.cluster.nodes[end].profile
-            for end in ports
-        ]
-        unique = {profile.name: profile for profile in profiles}
-        return Limits(str(target), tuple(unique.values()), pytest.skip)
 
     def keep(self, verdict: Verdict) -> None:
         """Take in the terminal state of a check, and write it down."""
@@ -171,7 +123,7 @@ class FabricRun:
         roces = [profile.roce for profile in used if profile.roce]
         keys = {
             "waivers": bool(cluster.waivers),
-            "fabric": cluster.fabric != type(cluster.fabric)(),
+            "fabric.routing": cluster.fabric.routing != "ecmp",
             "firmware": any(profile.firmware for profile in used),
             "roce.trust": any(roce.trust for roce in roces),
             "roce.ecn": any(roce.ecn is not None for roce in roces),
@@ -179,43 +131,11 @@ class FabricRun:
         }
         return [key for key, is_set in keys.items() if is_set]
 
-    def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
-        record = self.engine.pair(Want(declaration, pair))
-        item.stash[measurement_key] = record
-        if record.error is not None:
-            message = record.error.message.removeprefix(f"{record.target}: ")
-            raise MeasurementError(record.target, record.error.kind, message)
-        return PairResult(record, ledger_of(item), self.limits(pair).require)
-
-    def _node(self, item: pytest.Item, node: str) -> NodeResult:
-        return NodeResult(self.engine.node(node), ledger_of(item))
+    def _misses(self, record: Measurement) -> bool:
+        return misses(record, profiles_of(self.cluster, Pair.parse(record.target)))
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))
-
-
-def ledger_of(item: pytest.Item) -> Ledger:
-    """Return the ledger of an item, new when there is none yet."""
-    return item.stash.setdefault(ledger_key, Ledger())
-
-
-def target_of(item: pytest.Item) -> Target | NoTarget | None:
-    """Return what an item of ours is run over, or None for an item that is not ours."""
-    callspec = getattr(item, "callspec", None)
-    return callspec.params.get(TARGET) if callspec is not None else None
-
-
-def planned(item: pytest.Item) -> Planned:
-    """Return the check that an item stands for; the client's node owns a pair."""
-    target = str(target_of(item))
-    module = item.nodeid.partition("::")[0]
-    return Planned(
-        nodeid=item.nodeid,
-        check=getattr(item, "originalname", None) or item.name,
-        target=target,
-        layer=layer_of(module),
-        node=target.partition("..")[0].partition(":")[0],
-    )
 
 
 def holder(run: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.results import Pair
-from pytest_fabric.transport import Outcome, Session
+from pytest_fabric.transport import Outcome
 
 #: A user's own command may take this long unless they say otherwise.
 SHELL_S = 60.0
@@ -35,6 +36,17 @@ class MeasurablePair:
         return self._measure(declaration)
 
 
+class Shell(Protocol):
+    """A node that takes a user's own commands."""
+
+    @property
+    def node(self) -> str:
+        """Return the node's name in the inventory."""
+
+    def shell(self, command: str, deadline_s: float) -> Outcome:
+        """Run a command in the user's log-in shell."""
+
+
 @dataclass(frozen=True)
 class NodeShell:
     """A shell on a node, for a user's own commands: they are in the audit log and theirs to mind.
@@ -42,7 +54,7 @@ class NodeShell:
     Arguments fill the `%s` of the command, quoted: `ssh.run("ls -l -- %s", path)`.
     """
 
-    session: Session
+    session: Shell
 
     def run(self, command: str, *words: str, deadline_s: float = SHELL_S) -> Outcome:
         """Return how a command ended, whatever its exit status. Raises TransportError."""

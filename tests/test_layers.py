@@ -35,15 +35,18 @@ MAY_IMPORT = {
 GLUE = {
     "activate",
     "active",
+    "answers",
     "cli",
     "endpoints",
     "fixtures",
     "html_hooks",
     "inventory",
+    "items",
     "options",
     "outcome",
     "parametrize",
     "plugin",
+    "policy",
     "run",
     "subjects",
 }

@@ -54,6 +54,7 @@ def load_text(text: str, path: Path) -> Cluster:
         nodes=inventory.nodes,
         profiles=_used(profiles),
         pairs=pairs,
+        confirm=head.confirm,
         excluded=excluded,
         min_coverage=head.min_coverage,
         waivers=head.waivers,

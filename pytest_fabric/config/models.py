@@ -129,6 +129,7 @@ class Cluster(Strict):
     nodes: dict[str, Node]
     profiles: dict[str, Profile] = Field(default_factory=dict)
     pairs: Pairs = Pairs()
+    confirm: int = 1
     excluded: dict[str, str] = Field(default_factory=dict)
     min_coverage: float | None = None
     waivers: tuple[Waiver, ...] = ()

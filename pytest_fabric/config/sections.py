@@ -55,6 +55,8 @@ class Fabric(Strict):
     """Host bandwidth of a leaf over its uplink bandwidth."""
     dedicated: Flag = False
     """Whether nobody else uses the fabric, so that disruptive load may be offered."""
+    pairs_per_leaf: Annotated[int, kinds.whole(1, 4096)] | None = None
+    """How many pairs may load a leaf at full rate at the same time; all of them otherwise."""
 
 
 class Tools(Strict):

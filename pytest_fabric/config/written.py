@@ -151,6 +151,8 @@ class Head(Strict):
     """Where the measuring tools are."""
     pairs: PairKeys = PairKeys()
     """Which pairs are measured."""
+    confirm: Annotated[int, kinds.whole(1, 10)] = 1
+    """How often a miss that other measurements may have caused is measured again, alone."""
     excluded: dict[str, Text] = Field(default_factory=dict)
     """Node sets that are left out, each with the reason."""
     min_coverage: Share | None = None

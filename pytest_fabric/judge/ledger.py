@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison of a value with a limit; `source` is where the limit stands, if known."""
+    """One comparison of a value with a limit; `source` is where the limit stands, if known.
+
+    `company` tells the values under load and alone, where the one under load missed and the others
+    decided.
+    """
 
     metric: str
     label: str
@@ -19,6 +23,7 @@ class Check:
     profile: str | None
     passed: bool
     detail: tuple[str, ...] = ()
+    company: str | None = None
 
 
 @dataclass

@@ -53,11 +53,11 @@ class BoundLimit:
             raise UnitError(f"limits[{self.metric!r}] can only judge values of a result")
         if not _is_about(self.metric, value.metric):
             raise UnitError(f"limits[{self.metric!r}] was asked about {value.metric}")
-        verdicts = [(clause, clause.holds(value)) for clause in self.clauses]
+        verdicts = [(clause, value.settle(clause.holds)) for clause in self.clauses]
         # Misses last: a test that passes although its last check missed is found out by that.
-        for clause, passed in sorted(verdicts, key=lambda verdict: not verdict[1]):
-            value.note(clause.text, clause.source, clause.profile, passed)
-        return all(passed for _, passed in verdicts)
+        for clause, settled in sorted(verdicts, key=lambda verdict: not verdict[1].passed):
+            settled.note(clause.text, clause.source, clause.profile)
+        return all(settled.passed for _, settled in verdicts)
 
 
 def _is_about(limit: str, value: str) -> bool:

@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from pytest_fabric.errors import UnitError
 from pytest_fabric.judge.ledger import Check, Ledger
 from pytest_fabric.units import Quantity, render
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Whether a comparison holds, the value that decided it, and what was under load and alone."""
+
+    passed: bool
+    value: Value
+    company: str | None = None
+
+    def note(self, limit: str, source: str | None, profile: str | None) -> None:
+        """Write down that the value was compared with a limit."""
+        value = self.value
+        value.ledger.checks.append(
+            Check(
+                metric=value.metric,
+                label=value.label,
+                value=value.number,
+                unit=value.unit,
+                shown=str(value),
+                limit=limit,
+                source=source,
+                profile=profile,
+                passed=self.passed,
+                detail=value.detail,
+                company=self.company,
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +46,9 @@ class Value:
     Compare it with a quantity (`us(5)`), with a plain number if it is a count, with a string if it
     is a word, or ask whether it is in a limit. Raises UnitError when units differ, and when it is
     used as a truth value, since `assert result.p99` would always hold.
+
+    A miss that the load of other measurements may have caused is no verdict: `alone` returns the
+    values without it, and they decide.
     """
 
     number: float | str
@@ -25,6 +57,7 @@ class Value:
     label: str
     ledger: Ledger = field(repr=False)
     detail: tuple[str, ...] = ()
+    alone: Callable[[], tuple[Value, ...]] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)
@@ -63,26 +96,21 @@ class Value:
             raise UnitError(f"cannot judge {self.metric} by !=: nearly every number passes")
         if not isinstance(bound, str) and not math.isfinite(bound):
             raise UnitError(f"cannot judge {self.metric} by {bound}: no number misses it")
-        passed = holds(self.number, sign, bound)
-        self.note(f"{sign} {other}", None, None, passed)
-        return passed
+        settled = self.settle(lambda value: holds(value.number, sign, bound))
+        settled.note(f"{sign} {other}", None, None)
+        return settled.passed
 
-    def note(self, limit: str, source: str | None, profile: str | None, passed: bool) -> None:
-        """Write down that this value was compared with a limit."""
-        self.ledger.checks.append(
-            Check(
-                metric=self.metric,
-                label=self.label,
-                value=self.number,
-                unit=self.unit,
-                shown=str(self),
-                limit=limit,
-                source=source,
-                profile=profile,
-                passed=passed,
-                detail=self.detail,
-            )
-        )
+    def settle(self, test: Callable[[Value], bool]) -> Settled:
+        """Return whether a test holds; of a miss under load, whether it holds alone, each time."""
+        if test(self):
+            return Settled(True, self)
+        others = self.alone() if self.alone is not None else ()
+        if not others:
+            return Settled(False, self)
+        missed = [value for value in others if not test(value)]
+        decided = replace((missed or others)[0], ledger=self.ledger)
+        company = f"{self} under load, {', '.join(map(str, others))} alone"
+        return Settled(not missed, decided, company)
 
 
 def _operand(value: Value, other: object) -> float | str:

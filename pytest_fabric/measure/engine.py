@@ -1,75 +1,113 @@
-"""The plan of a run and who fills it: what is wanted once is measured once."""
+"""The engine of a run: what tests want is measured once, side by side, and nobody is disturbed."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import replace
+from functools import partial
 
-from pytest_fabric.declare import Declaration
+from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure.fabric import Fabric, nodes_of
-from pytest_fabric.measure.settings import Settings, resolve
-from pytest_fabric.results import Failure, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.measure import placement, plan, storms
+from pytest_fabric.measure.company import beside
+from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
+from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
+from pytest_fabric.measure.leases import LeaseWaits
+from pytest_fabric.measure.plan import Job, Policy, Want
+from pytest_fabric.measure.progress import Progress
+from pytest_fabric.measure.schedule import Schedule, Task
+from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.results import Failure, Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
 
 #: Errors that took a deadline to find.
 HANGS = frozenset({"hang", "not_ready", "control_unreachable"})
 
+#: How often whoever waits for a result looks up, in seconds.
+TICK_S = 0.25
 
-@dataclass(frozen=True)
-class Want:
-    """What a test wants: a declaration on a target."""
 
-    declaration: Declaration
-    target: Pair | Port | str
+def nothing() -> None:
+    """Do nothing while a result is awaited."""
 
 
 class Engine:
-    """Measures what is wanted when it is first asked for, and remembers it.
+    """Measures what it is told to in the background, and anything else when it is asked for.
 
-    `keep` is called once with each finished measurement.
+    `keep` is called once with each finished measurement, in any thread. `misses` tells whether a
+    measurement is outside a declared limit: then it is made again alone before its phase ends.
     """
 
-    def __init__(self, fabric: Fabric, keep: Callable[[Measurement], None]) -> None:
+    def __init__(
+        self,
+        fabric: Fabric,
+        policy: Policy,
+        keep: Callable[[Measurement], None],
+        misses: Callable[[Measurement], bool],
+    ) -> None:
         self._fabric = fabric
+        self._cluster = fabric.cluster
+        self._policy = policy
         self._keep = keep
-        self._done: dict[tuple[str, str], Measurement] = {}
+        self._misses = misses
+        schedule = Schedule(plan.places(self._cluster), policy.at_once)
+        self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
+        self._jobs: dict[str, Job] = {}
+        self._orders = itertools.count()
         self._hung: dict[Pair, str] = {}
-        low, high = fabric.cluster.tools.ports
+        self._waits = LeaseWaits(policy.lease_wait_s)
+        self._without_value = 0
+        self._over: Failure | None = None
+        low, high = self._cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
+        self._timer: threading.Timer | None = None
 
-    def prepare(self, targets: Iterable[Pair | Port | str]) -> None:
-        """Log in to every node that is needed and gather its facts, all at the same time."""
-        self._fabric.gather(nodes_of(targets))
+    def start(
+        self,
+        wants: Sequence[Want],
+        others: Iterable[object] = (),
+        known: Iterable[Measurement] = (),
+    ) -> None:
+        """Log in to every node that is needed, gather facts, and begin to measure.
 
-    def pair(self, want: Want) -> Measurement:
-        """Return the measurement on a pair, made now if it was not made before."""
-        assert isinstance(want.target, Pair)
-        settings = self.settings(want.declaration, want.target)
-        key = (str(want.target), settings.key)
-        if key not in self._done:
-            made = self._measure(want.target, settings)
-            self._done[key] = made
-            self._keep(made)
-        return self._done[key]
+        `others` are targets that only facts are wanted of; `known` are measurements that an earlier
+        run has made.
+        """
+        targets = [want.target for want in wants]
+        self._fabric.gather(nodes_of([*targets, *others]))
+        self._begin(wants, known)
+        if self._policy.timeout_s is not None:
+            self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
+            self._timer.daemon = True
+            self._timer.start()
 
-    def _measure(self, pair: Pair, settings: Settings) -> Measurement:
-        """Make a measurement, unless the pair hung before: each hang costs half a minute."""
-        hung = self._hung.get(pair)
-        if hung is not None:
-            message = f"{pair}: {settings.tool}: not tried, since {hung} on this pair hung before"
-            return pair_measurement.without_value(pair, settings, Failure("hang", message))
-        made = pair_measurement.measure(self._fabric, pair, settings, self._ports)
-        if made.error is not None and made.error.kind in HANGS:
-            self._hung[pair] = settings.tool
-        return made
+    def pair(self, want: Want, waiting: Callable[[], None] = nothing) -> Measured:
+        """Return the measurement on a pair, made now if it was not planned.
 
-    def settings(self, declaration: Declaration, pair: Pair) -> Settings:
-        """Return what a declaration means on a pair. Raises MeasurementError."""
-        client, server = (
-            self._fabric.cluster.rail(port).profile for port in (pair.client, pair.server)
-        )
-        return resolve(declaration, pair, client, server)
+        `waiting` is called now and then in this thread. Raises MeasurementError for a want that
+        cannot be resolved.
+        """
+        job = self._job(want)
+        self._add([job])
+        record = self._result(job, waiting)
+        alone = (again for again in self._repeats(job) if self._dispatcher.has(again.key))
+        return Measured(record, tuple(self._result(again, waiting) for again in alone))
+
+    def alone(self, want: Want, waiting: Callable[[], None] = nothing) -> tuple[Measurement, ...]:
+        """Return the measurements of a pair with nothing beside it, made now if need be.
+
+        None when nothing was beside it in the first place.
+        """
+        job = self._job(want)
+        if not self._result(job, waiting).company:
+            return ()
+        again = self._repeats(job)
+        self._add(again)
+        return tuple(self._result(job, waiting) for job in again)
 
     def port(self, port: Port) -> RdmaPort:
         """Return what a port says about itself. Raises TransportError, MeasurementError."""
@@ -78,3 +116,180 @@ class Engine:
     def node(self, name: str) -> NodeFacts:
         """Return what a node says about itself. Raises TransportError, MeasurementError."""
         return self._fabric.facts(name)
+
+    def shell(self, node: str) -> CheckedSession:
+        """Return a session on which a user's own commands run. Raises TransportError."""
+        return self._fabric.session(node)
+
+    def progress(self) -> Progress:
+        """Return how far the run is."""
+        status = self._dispatcher.status()
+        jobs = [self._jobs[key] for key in status.running]
+        names = tuple(f"{job.settings.tool} {job.pair}" for job in jobs)
+        return Progress(names, status.waiting, status.done, self._without_value, status.left_s)
+
+    def stop(self) -> None:
+        """Start nothing more; what runs ends with its sessions."""
+        self._stop(Failure("stopped", "the run was stopped"))
+
+    def join(self) -> None:
+        """Wait until what ran has ended; its sessions must be closed."""
+        self._dispatcher.join(10.0)
+
+    def _stop(self, failure: Failure) -> None:
+        self._over = self._over or failure
+        if self._timer is not None:
+            self._timer.cancel()
+        self._dispatcher.stop(MeasurementError("run", failure.kind, failure.message))
+
+    def _time_is_over(self) -> None:
+        seconds = self._policy.timeout_s or 0
+        self._stop(Failure("timeout", f"--fabric-timeout: {seconds:g} s are over"))
+        self._fabric.close()
+
+    def _begin(self, wants: Sequence[Want], known: Iterable[Measurement]) -> None:
+        """Put in what is known already, and let everything else begin."""
+        jobs = [job for job in plan.jobs_of(wants, self._cluster, self._policy) if self._may(job)]
+        stored = {_key_of(record): record for record in known if record.error is None}
+        for job in jobs:
+            self._jobs[job.key] = job
+            record = stored.get(job.key)
+            failure = None if record else self._precondition(job)
+            if failure is not None:
+                record = pair_measurement.without_value(job.pair, job.settings, failure)
+            if record is not None:
+                self._dispatcher.put(job.key, self._kept(record))
+        self._add(jobs)
+        for job in jobs:
+            record = stored.get(job.key)
+            if record is not None:
+                for again in self._repeats(job):
+                    if again.key in stored:
+                        self._dispatcher.put(again.key, self._kept(stored[again.key]))
+                self._confirm(job, record)
+        self._dispatcher.start()
+
+    def _may(self, job: Job) -> bool:
+        return plan.is_allowed(job.load, self._policy)
+
+    def refusal(self, want: Want) -> str | None:
+        """Return why a run may not measure what is wanted, or None when it may."""
+        load = plan.load_of(want.declaration, self._policy.strategy)
+        if plan.is_allowed(load, self._policy):
+            return None
+        return f"{want.declaration.tool} is {load} load, this run may only be {self._policy.load}"
+
+    def _job(self, want: Want) -> Job:
+        return plan.job_of(want, self._cluster, self._policy)
+
+    def _repeats(self, job: Job) -> list[Job]:
+        return [] if job.is_alone else plan.repeats(job, self._policy.confirm)
+
+    def _add(self, jobs: Iterable[Job]) -> None:
+        new = [job for job in jobs if not self._dispatcher.has(job.key)]
+        for job in new:
+            self._jobs[job.key] = job
+        orders = self._orders
+        self._dispatcher.add(
+            plan.task_of(job, next(orders), self._cluster, self._core) for job in new
+        )
+
+    def _core(self, port: Port) -> int | None:
+        try:
+            end = self._fabric.end(port)
+        except FabricError:
+            return None  # told when it is measured
+        turn = list(self._cluster.nodes[port.node].rails).index(port.rail)
+        return placement.choose_core(end.node, end.rdma, turn)
+
+    def _precondition(self, job: Job) -> Failure | None:
+        """Return why a measurement cannot be made, as far as facts say: no need to wait for it."""
+        try:
+            for port in (job.pair.client, job.pair.server):
+                self._fabric.end(port)
+        except FabricError as error:
+            return pair_measurement.explained(job.pair, job.settings.tool, error)
+        return None
+
+    def _result(self, job: Job, waiting: Callable[[], None]) -> Measurement:
+        """Wait for a measurement; the dispatcher gives one for every task that it knows."""
+        result: Future[Measurement] = self._dispatcher.result(job.key)
+        while True:
+            try:
+                return result.result(TICK_S)
+            except NotYet:
+                waiting()
+
+    def _perform(self, task: Task, company: Company) -> Measurement | Again:
+        """Make a measurement, keep it, and let follow what it calls for."""
+        job = self._jobs[task.key]
+        record = self._measured(job)
+        again = None if self._over else self._waits.again(job.key, record)
+        if again is not None:
+            return again
+        record = replace(
+            self._waits.told(job.key, record),
+            beside=beside(self._cluster, job, [self._jobs[key] for key in company.keys]),
+            company=len(company.keys),
+            alone=job.is_alone,
+        )
+        if record.error is not None and self._over is not None:
+            record = replace(record, error=self._over)
+        kept = self._kept(record)
+        self._confirm(job, kept)
+        self._give_up(task, record)
+        return kept
+
+    def _measured(self, job: Job) -> Measurement:
+        """Make a measurement, unless the pair hung before: each hang costs half a minute."""
+        hung = self._hung.get(job.pair)
+        if hung is not None:
+            tool = job.settings.tool
+            message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
+            return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
+        record = pair_measurement.measure(self._fabric, job, self._ports)
+        if record.error is not None and record.error.kind in HANGS:
+            self._hung[job.pair] = job.settings.tool
+        return record
+
+    def _kept(self, record: Measurement) -> Measurement:
+        """Store a measurement, and return what of it is needed from now on."""
+        self._without_value += record.error is not None
+        self._keep(record)
+        growth = tuple(
+            replace(grown, port=sys.intern(grown.port), name=sys.intern(grown.name))
+            for grown in record.growth
+            if grown.meaning in MEANINGS
+        )
+        return replace(record, raw={}, growth=growth)
+
+    def _confirm(self, job: Job, record: Measurement) -> None:
+        """Let a miss be measured again alone, unless nothing was beside it."""
+        if record.error is None and record.company and not job.is_alone and self._misses(record):
+            self._add(self._repeats(job))
+
+    def _give_up(self, task: Task, record: Measurement) -> None:
+        """Let tasks that would fail for the same reason do so now."""
+        storm = storms.seen(record, self._jobs[task.key].load)
+        if storm is not None:
+            reason = MeasurementError("run", "pause_storm", f"not tried, since {storm}")
+            self._dispatcher.give_up(lambda other: other.phase == task.phase, reason)
+        is_lost = record.error is not None and record.error.kind.startswith("node_")
+        for node in self._fabric.lost() if is_lost else ():
+            lost = TransportError(node, "lost", "not tried, since the connection was lost before")
+            self._dispatcher.give_up(partial(self._is_on, node), lost)
+
+    def _is_on(self, node: str, task: Task) -> bool:
+        pair = self._jobs[task.key].pair
+        return node in (pair.client.node, pair.server.node)
+
+    def _failed(self, task: Task, error: BaseException) -> Measurement:
+        """Return the record of a task that could not be performed at all."""
+        job = self._jobs[task.key]
+        failure = pair_measurement.explained(job.pair, job.settings.tool, error)
+        return pair_measurement.without_value(job.pair, job.settings, failure)
+
+
+def _key_of(record: Measurement) -> str:
+    """Return the key of the job that a stored measurement came from."""
+    return f"{record.target} {record.key}"

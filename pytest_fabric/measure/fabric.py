@@ -84,6 +84,14 @@ class Fabric:
         """Return the session of a node. Raises TransportError, the same one each time."""
         return CheckedSession(self._pool.session(node), self.cluster.tools.prefix)
 
+    def lost(self) -> Sequence[str]:
+        """Return the nodes whose connection was lost after they had been reached."""
+        return self._pool.lost()
+
+    def close(self) -> None:
+        """End what runs on the nodes, and leave them."""
+        self._pool.close()
+
     def gather(self, nodes: Iterable[str]) -> None:
         """Gather the facts of many nodes at the same time; failures show when facts are asked."""
         wanted = sorted(set(nodes))

@@ -20,6 +20,7 @@ from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import run, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.plan import Job
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.results import (
@@ -50,8 +51,9 @@ class Values:
     doubts: tuple[str, ...] = ()
 
 
-def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]) -> Measurement:
+def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far."""
+    pair, settings = job.pair, job.settings
     started, clock = time.time(), time.monotonic()
     trail = Trail()
     values, versions = Values(), dict[str, str]()
@@ -67,7 +69,7 @@ def measure(fabric: Fabric, pair: Pair, settings: Settings, ports: Iterator[int]
         versions.update(_versions(context))
         values = _values(fabric, context, ports)
     except FabricError as problem:
-        error = _explained(pair, problem)
+        error = explained(pair, settings.tool, problem)
     seen = values.window or window.Window((), {}, 0.0)
     return replace(
         without_value(pair, settings, error),
@@ -105,6 +107,8 @@ def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Meas
         traffic=None,
         doubts=(),
         beside=(),
+        company=0,
+        alone=False,
         raw={},
         error=error,
         started=time.time(),
@@ -112,11 +116,15 @@ def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Meas
     )
 
 
-def _explained(pair: Pair, problem: FabricError) -> Failure:
+def explained(pair: Pair, tool: str, problem: BaseException) -> Failure:
+    """Return an exception as part of the record of a pair, in one line that begins with it."""
     if isinstance(problem, TransportError):
         return Failure(f"node_{problem.kind}", str(problem))
     if isinstance(problem, MeasurementError):
-        return Failure(problem.kind, str(problem))
+        about = str(problem) if problem.target != "run" else f"{pair}: {tool}: {problem.told}"
+        return Failure(problem.kind, about)
+    if not isinstance(problem, FabricError):
+        return Failure("internal", f"{pair}: {tool}: internal error: {problem!r}")
     kind = problem.kind if isinstance(problem, ToolError) else "not_recognised"
     return Failure(kind, f"{pair}: {problem}")
 
@@ -141,7 +149,7 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
 
 
 def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
-    text = run.traffic(context, ports, time.sleep)
+    text = run.traffic(context, ports)
     drivers = [side.end.rdma.driver for side in (context.client, context.server)]
     time.sleep(max(refresh_s(driver) for driver in drivers))
     seen = _window(context, context.trail.before, _snapshots(context.client, context.server))

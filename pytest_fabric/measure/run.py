@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_any
 from dataclasses import dataclass
@@ -24,21 +23,18 @@ CONNECT_S = 4.0
 #: What one end may outlive the other: normally milliseconds, and for ever when the peer has died.
 GRACE_S = 5.0
 
-#: A lease of somebody else is waited for, then told.
-LEASE_S = 30.0
-
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
 #: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
 TRIES = {"port_in_use": 10, "clock": 3}
 
 
-def traffic(context: Context, ports: Iterator[int], sleep: Callable[[float], None]) -> str:
+def traffic(context: Context, ports: Iterator[int]) -> str:
     """Run server and client to their end and return what the client printed.
 
-    Only what leaves no value is tried again: a control port that is taken, a lease that somebody
-    else holds, a clock that perftest could not calibrate. Raises MeasurementError, TransportError.
+    Only what leaves no value is tried again: a control port that is taken, a clock that perftest
+    could not calibrate. A lease that somebody else holds is for the caller to wait for. Raises
+    MeasurementError, TransportError.
     """
-    patience = time.monotonic() + LEASE_S
     met: Counter[str] = Counter()
     while True:
         control_port = next(ports)
@@ -48,10 +44,8 @@ def traffic(context: Context, ports: Iterator[int], sleep: Callable[[float], Non
         context.trail.attempts.append(Attempt(control_port, obstacle.text))
         met[obstacle.kind] += 1
         if obstacle.kind == "lease":
-            if time.monotonic() > patience:
-                raise context.error("lease", f"{obstacle.text}, waited {LEASE_S:g} s")
-            sleep(1.0)
-        elif met[obstacle.kind] >= TRIES[obstacle.kind]:
+            raise context.error("lease", obstacle.text)
+        if met[obstacle.kind] >= TRIES[obstacle.kind]:
             raise context.error(obstacle.kind, f"{obstacle.text}, {TRIES[obstacle.kind]} times")
 
 

@@ -17,7 +17,8 @@ class Settings:
 
     `expected_s` is how long the traffic may last, in seconds, before it hangs. `traffic_class` is
     the byte of the GRH (DSCP and ECN bits) on RoCE, `service_level` the SL on InfiniBand; the other
-    is None. `priority` is where the traffic is declared to travel.
+    is None. `priority` is where the traffic is declared to travel, `isolate` what nobody else may
+    use meanwhile.
     """
 
     tool: str
@@ -28,6 +29,7 @@ class Settings:
     traffic_class: int | None
     service_level: int | None
     priority: int | None
+    isolate: str | None = None
     expected_s: float = 0.0
 
     @property
@@ -65,6 +67,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
         traffic_class=traffic_class,
         service_level=service_level,
         priority=priority,
+        isolate=declaration.isolate,
         expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
     )
 

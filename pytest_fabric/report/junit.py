@@ -69,7 +69,7 @@ def _case(check: Planned, verdict: Verdict, place: tuple[str, str], *, unique: b
         stdout=_measured(verdict) or None,
     )
     # junit-xml takes a failure without a text for a pass: there is always one.
-    message = clean(verdict.message or "").strip() or f"{check.check} {verdict.outcome}"
+    message = clean(verdict.message or "").strip() or clean(f"{check.check} {verdict.outcome}")
     first = message.split("\n", 1)[0]
     if verdict.outcome == "failed":
         case.add_failure_info(first, message, "failed")

@@ -42,6 +42,8 @@ MEASUREMENT_KEYS = (
     "traffic",
     "doubts",
     "beside",
+    "company",
+    "alone",
     "raw",
     "error",
     "started",

@@ -107,6 +107,11 @@ class NodeSession:
         words = ("sh", "-c", _END_SHELL, "sh", str(self._runner), command.replace("\n", " "))
         self._submit(Job(words, GRACE_S).request, GRACE_S).wait_raw()
 
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the node can no longer be asked."""
+        return self._error is not None
+
     def close(self) -> None:
         """End what still runs, and leave the node."""
         self._lose("the session was closed", finish=True)

@@ -46,6 +46,11 @@ class Pool:
             raise known.with_traceback(None)
         return known
 
+    def lost(self) -> list[str]:
+        """Return the nodes whose session was made and has ended since."""
+        known = list(self._known.items())
+        return [node for node, it in known if isinstance(it, NodeSession) and it.is_lost]
+
     def connect_all(self, nodes: Iterable[str]) -> dict[str, TransportError]:
         """Make the sessions of several nodes side by side; return what went wrong, by node."""
         wanted = list(dict.fromkeys(nodes))

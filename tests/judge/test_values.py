@@ -7,7 +7,7 @@ import pytest
 from pytest_fabric import gbps, us
 from pytest_fabric.errors import UnitError
 from pytest_fabric.judge.ledger import Ledger
-from pytest_fabric.judge.values import Value
+from pytest_fabric.judge.values import Settled, Value
 
 
 def value(number: float | str, unit: str, ledger: Ledger | None = None) -> Value:
@@ -75,7 +75,7 @@ def test_the_first_clause_that_the_failing_value_missed_decides() -> None:
     ledger = Ledger()
     measured = value(9e-6, "s", ledger)
     for limit, passed in (("<= 4 us", False), ("<= 5 us", False), ("<= 10 us", True)):
-        measured.note(limit, None, None, passed)
+        Settled(passed, measured).note(limit, None, None)
 
     check = ledger.deciding(failed=True)
 

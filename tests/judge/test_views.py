@@ -8,8 +8,9 @@ import pytest
 
 from pytest_fabric import us
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
+from pytest_fabric.judge.facts import PortResult
 from pytest_fabric.judge.ledger import Ledger
-from pytest_fabric.judge.views import PairResult, PortResult
+from pytest_fabric.judge.views import PairResult
 from pytest_fabric.results import (
     Bandwidth,
     Growth,
@@ -39,6 +40,8 @@ RECORD = Measurement(
     traffic=Traffic(80_000, 90_000, 90_000, 0.25, "a:r0"),
     doubts=(),
     beside=(),
+    company=0,
+    alone=False,
     raw={},
     error=None,
     started=0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -19,7 +19,7 @@ from tests.clusters import cluster
 from tests.judge.test_views import PORT
 
 PAIR = Pair(Port("gpu001", "rail0"), Port("gpu002", "rail0"))
-SETTINGS = Settings("ib_write_bw", 65536, None, 1, 1, 106, None, 3, 1.0)
+SETTINGS = Settings("ib_write_bw", 65536, None, 1, 1, 106, None, 3, expected_s=1.0)
 
 TABLE = """\
  #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]
@@ -104,8 +104,8 @@ def context(
     )
 
 
-def traffic(made: Context, sleep: Callable[[float], None] = lambda seconds: None) -> str:
-    return run.traffic(made, itertools.count(18515), sleep)
+def traffic(made: Context) -> str:
+    return run.traffic(made, itertools.count(18515))
 
 
 def test_both_ends_well_is_the_clients_text_and_everything_is_kept() -> None:
@@ -146,26 +146,14 @@ def test_a_wrong_range_of_control_ports_is_told() -> None:
     assert caught.value.kind == "port_in_use"
 
 
-def test_a_held_lease_is_waited_for_and_then_told_with_its_holder(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Somebody else measures on the port: their run comes first, and theirs is the name shown."""
-    monkeypatch.setattr(run, "LEASE_S", 0.0)
+def test_a_held_lease_is_told_with_its_holder() -> None:
+    """Somebody else measures on the port: theirs is the name shown, and the caller waits."""
     held = ended(stderr="held by ann, pid 7", status=None, end="lease")
     made = context([held, held], [FakeRunning(GOOD), FakeRunning(GOOD)])
 
     with pytest.raises(MeasurementError, match="gpu001:rail0 is in use: held by ann") as caught:
         traffic(made)
     assert caught.value.kind == "lease"
-
-
-def test_a_lease_that_comes_free_lets_the_run_go_on() -> None:
-    """A port is busy for seconds, not for ever."""
-    held = FakeRunning(ended(status=None, end="lease"), is_ready=False)
-    waited: list[float] = []
-
-    assert traffic(context([GOOD], [held, FakeRunning(GOOD)]), waited.append) == TABLE
-    assert waited == [1.0]
 
 
 def test_a_clock_that_cannot_be_calibrated_is_tried_again_three_times() -> None:
@@ -267,8 +255,8 @@ def test_what_perftest_cannot_be_given_is_told_before_it_runs() -> None:
 def test_the_window_opens_when_the_server_holds_its_lease() -> None:
     """What others did before must not be counted as ours."""
     opened: list[int] = []
-    held = FakeRunning(ended(status=None, end="lease"), is_ready=False)
-    made = context([GOOD], [held, FakeRunning(GOOD)])
+    taken = FakeRunning(ended(end="port", status=None), is_ready=False)
+    made = context([GOOD], [taken, FakeRunning(GOOD)])
     made = replace(made, open_window=lambda: opened.append(len(made.trail.attempts)))
 
     traffic(made)

@@ -95,7 +95,7 @@ def test_a_measurement_is_one_line_with_exactly_the_agreed_keys(run: RunDirector
     [record] = lines(run.path / "measurements.jsonl")
     assert " ".join(record) == (
         "key tool target commands versions attempts settings values mtu counters counter_errors "
-        "traffic doubts beside raw error started duration"
+        "traffic doubts beside company alone raw error started duration"
     )
     assert record["values"] == {
         "bytes": 4,
@@ -144,7 +144,7 @@ def test_a_verdict_is_one_line_with_exactly_the_agreed_keys(run: RunDirectory) -
     [record] = lines(run.path / "verdicts.jsonl")
     assert " ".join(record) == (
         "nodeid check target layer outcome metric value unit limit limit_source message "
-        "started duration"
+        "started duration contention"
     )
     assert not set(record["message"]) & set("\x1b\x00\x9b\ud800\ufffe")
     [read] = read_verdicts(run.path / "verdicts.jsonl")

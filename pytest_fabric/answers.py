@@ -1,0 +1,170 @@
+"""What the fixtures of a test are given: results, limits, facts and shells of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import pytest
+
+from pytest_fabric.config import Cluster, Profile
+from pytest_fabric.declare import Declaration, layer_of
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.inventory import Inventory
+from pytest_fabric.judge.facts import NodeResult, PortResult
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.limits import Limits
+from pytest_fabric.judge.views import PairResult
+from pytest_fabric.markers import declared
+from pytest_fabric.measure.plan import Want
+from pytest_fabric.parametrize import TARGET, NoTarget
+from pytest_fabric.report.planned import Planned
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.subjects import MeasurablePair, NodeShell, Shell
+
+ledger_key = pytest.StashKey[Ledger]()
+measured_key = pytest.StashKey[Measured]()
+
+Target = Pair | Port | str
+
+
+class Source(Protocol):
+    """Where answers come from: the engine of this process, or that of another one."""
+
+    def refusal(self, want: Want) -> str | None:
+        """Return why a run may not measure what is wanted, or None when it may."""
+
+    def pair(self, want: Want, waiting: Callable[[], None]) -> Measured:
+        """Return the measurement on a pair, made now if it was not planned."""
+
+    def alone(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
+        """Return the measurements of a pair with nothing beside it, made now if need be."""
+
+    def port(self, port: Port) -> RdmaPort:
+        """Return what a port says about itself. Raises TransportError, MeasurementError."""
+
+    def node(self, name: str) -> NodeFacts:
+        """Return what a node says about itself. Raises TransportError, MeasurementError."""
+
+    def shell(self, node: str) -> Shell:
+        """Return a shell on a node. Raises TransportError."""
+
+
+class Answers:
+    """Answers what the fixtures ask; `waiting` is called now and then while a result is awaited."""
+
+    def __init__(self, inventory: Inventory, source: Source, waiting: Callable[[], None]) -> None:
+        self.cluster = inventory.cluster
+        self._source = source
+        self._waiting = waiting
+
+    def result(self, item: pytest.Item, target: Target) -> PairResult | PortResult | NodeResult:
+        """Return the result of what an item declares. Raises MeasurementError, TransportError."""
+        declaration = declared(item)
+        if declaration is None:
+            raise MeasurementError(
+                str(target), "declaration", "result: expected a measure marker on the test"
+            )
+        if isinstance(target, Pair):
+            return self._pair(item, target, declaration)
+        return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
+
+    def port(self, item: pytest.Item, port: Port) -> PortResult:
+        """Return what a port says about itself. Raises MeasurementError, TransportError."""
+        record = self._source.port(port)
+        return PortResult(str(port), record, ledger_of(item), self.limits(port).require)
+
+    def pair(self, item: pytest.Item, pair: Pair) -> MeasurablePair:
+        """Return a pair on which a test can measure on the spot."""
+        return MeasurablePair(pair, lambda declaration: self._pair(item, pair, declaration))
+
+    def facts(self, item: pytest.Item, node: str) -> NodeFacts:
+        """Return what a node says about itself. Raises MeasurementError, TransportError."""
+        ledger_of(item).reads.append("facts")
+        return self._source.node(node)
+
+    def shell(self, item: pytest.Item, node: str) -> NodeShell:
+        """Return a shell on a node. Raises TransportError."""
+        ledger_of(item).reads.append("shell")
+        return NodeShell(self._source.shell(node))
+
+    def limits(self, target: Target) -> Limits:
+        """Return the limits of a target."""
+        return Limits(str(target), profiles_of(self.cluster, target), pytest.skip)
+
+    def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
+        want = Want(declaration, pair)
+        refusal = self._source.refusal(want)
+        if refusal is not None:
+            pytest.skip(refusal)
+        measured = self._source.pair(want, self._waiting)
+        item.stash[measured_key] = measured
+        _require_value(measured.record)
+
+        def alone() -> tuple[Measurement, ...]:
+            records = measured.alone or self._source.alone(want, self._waiting)
+            item.stash[measured_key] = Measured(measured.record, records)
+            for record in records:
+                _require_value(record, "alone, after a miss under load: ")
+            return records
+
+        require = self.limits(pair).require
+        return PairResult(measured.record, ledger_of(item), require, alone)
+
+    def _node(self, item: pytest.Item, node: str) -> NodeResult:
+        return NodeResult(self._source.node(node), ledger_of(item))
+
+
+def _require_value(record: Measurement, when: str = "") -> None:
+    """Raise MeasurementError for a measurement that has no value."""
+    if record.error is not None:
+        message = record.error.message.removeprefix(f"{record.target}: ")
+        raise MeasurementError(record.target, record.error.kind, f"{when}{message}")
+
+
+def profiles_of(cluster: Cluster, target: Target) -> tuple[Profile, ...]:
+    """Return the profiles that say what is expected of a target: those of both ends of a pair."""
+    ends = [target.client, target.server] if isinstance(target, Pair) else [target]
+    profiles = [
+        cluster.rail(end).profile if isinstance(end, Port) else cluster.nodes[end].profile
+        for end in ends
+    ]
+    return tuple({profile.name: profile for profile in profiles}.values())
+
+
+def ledger_of(item: pytest.Item) -> Ledger:
+    """Return the ledger of an item, new when there is none yet."""
+    return item.stash.setdefault(ledger_key, Ledger())
+
+
+def target_of(item: pytest.Item) -> Target | NoTarget | None:
+    """Return what an item of ours is run over, or None for an item that is not ours."""
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get(TARGET) if callspec is not None else None
+
+
+def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
+    """Return what the items want measured on pairs, each once, and the other targets they have."""
+    wants: dict[Want, None] = {}
+    others: dict[Target, None] = {}
+    for item in items:
+        target = target_of(item)
+        declaration = declared(item)
+        if isinstance(target, Pair) and declaration is not None:
+            wants[Want(declaration, target)] = None
+        elif isinstance(target, Pair | Port | str):
+            others[target] = None
+    return list(wants), list(others)
+
+
+def planned(item: pytest.Item) -> Planned:
+    """Return the check that an item stands for; the client's node owns a pair."""
+    target = str(target_of(item))
+    module = item.nodeid.partition("::")[0]
+    return Planned(
+        nodeid=item.nodeid,
+        check=getattr(item, "originalname", None) or item.name,
+        target=target,
+        layer=layer_of(module),
+        node=target.partition("..")[0].partition(":")[0],
+    )

@@ -1,0 +1,47 @@
+"""Whether a measurement is outside what its profiles declare: then it is to be confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from pytest_fabric.config import Profile
+from pytest_fabric.errors import FabricError
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.limits import Limits
+from pytest_fabric.judge.values import Value
+from pytest_fabric.judge.views import PairResult
+from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.results import Measurement
+
+
+def misses(record: Measurement, profiles: tuple[Profile, ...]) -> bool:
+    """Return whether a value of a measurement is outside a declared limit that applies to it.
+
+    Only what the load of others can change is looked at: values of the tool and growth.
+    """
+    limits = Limits(record.target, profiles, _ignore)
+    result = PairResult(record, Ledger())
+    names = dict.fromkeys(name for profile in profiles for name in profile.limits)
+    for metric in names:
+        for value in _values(result, metric):
+            with suppress(FabricError):  # a limit that only one end has: told by the test
+                if value not in limits[metric]:
+                    return True
+    return False
+
+
+def _values(result: PairResult, metric: str) -> Iterator[Value]:
+    """Yield the value that a limit is about, if this measurement has it."""
+    first, _, rest = metric.partition(".")
+    size, _, statistic = rest.rpartition(".")
+    row = result.record.latency or result.record.bandwidth
+    with suppress(FabricError):
+        if first in MEANINGS:
+            yield result.growth(first)
+        elif first == result.record.tool and row and size in ("", str(row.bytes)):
+            yield getattr(result, statistic)
+
+
+def _ignore(reason: str) -> None:
+    """Leave out what a profile says that its hardware cannot show."""
