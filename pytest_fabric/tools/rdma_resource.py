@@ -101,9 +101,9 @@ def _from_row(row: object) -> Held:
     if isinstance(row, dict):
         device, pid, comm = row.get("ifname"), row.get("pid", 0), row.get("comm", "")
         kind = "qp" if "lqpn" in row else "ctx" if "ctxn" in row else None
-        typed = isinstance(device, str) and isinstance(comm, str) and type(pid) is int
-        if kind and typed and pid >= 0 and re.fullmatch(NAME, device):
-            return _held(device, kind, pid, comm)
+        named = isinstance(device, str) and re.fullmatch(NAME, device)
+        if kind and named and isinstance(comm, str) and type(pid) is int and pid >= 0:
+            return _held(str(device), kind, pid, comm)
     raise NotRecognisedError(f"expected ifname, ctxn or lqpn, pid and comm, got {str(row)[:80]!r}")
 
 
