@@ -49,4 +49,9 @@ def add(parser: pytest.Parser) -> None:
         default=[],
         help="Break the lab in this way, as in latency_tail@gpu002:rail0 (repeatable)",
     )
+    group.addoption(
+        "--fabric-allow-busy",
+        action="store_true",
+        help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
+    )
     parser.addini("fabric_cluster", "Inventory of the fabric, relative to the rootdir")

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fabric.lab.protocol import Greeting, greeting
 
-from .clusters import fabric
+from .clusters import ROCE, fabric
 from .controller import CAP, LEASE, TOKEN, Controller
 from .perftest_pairs import wait_until
 
@@ -215,3 +215,18 @@ def test_a_running_pair_ends_when_the_controller_of_one_end_goes() -> None:
     server.runner.close()
 
     assert client.end().status == "1"
+
+
+def test_foreign_traffic_has_its_rate_in_the_nodes_own_time() -> None:
+    """Uptime and counters are of one time, however fast it passes."""
+    one = Controller(fabric(ROCE, "foreign_traffic@gpu001:rail0"), "gpu001")
+    read = "grep -h . /proc/uptime " + LEASE.replace("state", "counters/port_xmit_data")
+
+    end = one.collect(before=read, pause="sleep 1000", after=read)
+
+    said = [line for line in end.stdout.splitlines() if line and TOKEN not in line]
+    (start, first), (stop, second) = (
+        (float(said[place].split()[0]), int(said[place + 1])) for place in (0, 2)
+    )
+    assert stop - start >= 1000
+    assert (second - first) * 32 / (stop - start) == pytest.approx(100e9, rel=0.02)
