@@ -92,4 +92,9 @@ def add(parser: pytest.Parser) -> None:
         metavar="RUN",
         help="Judge the measurements of this run directory by the limits of today, contact nobody",
     )
+    group.addoption(
+        "--fabric-allow-busy",
+        action="store_true",
+        help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
+    )
     parser.addini("fabric_cluster", "Inventory of the fabric, relative to the rootdir")

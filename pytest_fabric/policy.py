@@ -39,7 +39,7 @@ def policy_of(config: pytest.Config, inventory: Inventory) -> Policy:
         lease_wait_s=defaults.lease_wait_s if lease is None else span("--fabric-lease-wait", lease),
         timeout_s=None if timeout is None else span("--fabric-timeout", timeout),
         confirm=inventory.cluster.confirm,
-        allow_busy=config.getoption("--fabric-allow-busy", False),
+        allow_busy=config.getoption("--fabric-allow-busy"),
     )
 
 

@@ -25,7 +25,7 @@ class Fabric:
         self.seed = seed
         self.lock = threading.RLock()
         self.clock = Clock(scale)
-        self.traffic = Traffic()
+        self.traffic = Traffic(uptime=self.clock.uptime)
         self.network = Network(nodes)
         self.leases = Leases()
         self._roots: dict[str, Directory] = {}

@@ -183,6 +183,27 @@ CATALOGUE = {
             on_port=_tool("row then error"),
         ),
         Fault(
+            "rdma_context",
+            ("node", "port"),
+            "a process of somebody else holds an RDMA context and a queue pair",
+            "a job that was not drained, or one that did not end",
+            on_port=lambda port: replace(port, is_held=True),
+        ),
+        Fault(
+            "gpu_job",
+            ("node",),
+            "a process of somebody else computes on the GPUs",
+            "a job that was not drained, or one that did not end",
+            on_node=lambda node: replace(node, gpu_job=True),
+        ),
+        Fault(
+            "foreign_traffic",
+            ("port",),
+            "a quarter of the line is filled with somebody else's traffic, both ways",
+            "a job, storage or a backup that shares the port",
+            on_port=lambda port: replace(port, foreign=0.25),
+        ),
+        Fault(
             "ssh_down",
             ("node",),
             "nothing listens on the node's SSH port",

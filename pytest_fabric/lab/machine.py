@@ -18,6 +18,9 @@ OS_RELEASE = (
     'VERSION="24.04.3 LTS (Noble Numbat)"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian'
 )
 
+#: Whose job is on a node where a fault puts one.
+JOB_USER, JOB_PID, JOB_COMM = "alice", 4711, "python"
+
 
 def local_cpus(numa: int) -> str:
     """Return the CPUs of a socket as the kernel lists them: `0-31,64-95`."""

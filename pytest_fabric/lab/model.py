@@ -66,6 +66,8 @@ class Port:
     server_dies: bool = False
     tool: str = "works"
     hidden_counters: frozenset[str] = frozenset()
+    is_held: bool = False
+    foreign: float = 0.0
 
     @property
     def is_ethernet(self) -> bool:
@@ -83,7 +85,7 @@ class Node:
     """A machine: its ports in PCI order, and what its SSH server and its tools do.
 
     `ssh` is up, down (nothing listens) or silent (accepts and says nothing); `sudo` holds the
-    tools that its user may run as root.
+    tools that its user may run as root. `gpu_job` says that a job computes on its GPUs.
     """
 
     name: str
@@ -93,6 +95,12 @@ class Node:
     sudo: tuple[str, ...] = ()
     ssh: str = "up"
     missing_tools: frozenset[str] = frozenset()
+    gpu_job: bool = False
+
+    @property
+    def has_job(self) -> bool:
+        """Whether somebody's job runs on the node."""
+        return self.gpu_job or any(port.is_held for port in self.ports)
 
     @property
     def perftest_version(self) -> tuple[int, ...]:

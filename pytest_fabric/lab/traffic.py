@@ -63,17 +63,29 @@ class Flow:
 
 
 class Traffic:
-    """All flows of the fabric; not locked: the fabric's lock is held around every call."""
+    """All flows of the fabric; not locked: the fabric's lock is held around every call.
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    `now` is real time, `uptime` simulated time: foreign traffic flows in the latter, all the time.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], float] = time.monotonic,
+        uptime: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._now = now
+        self._uptime = uptime
+        self._begun = uptime()
+        self._foreign: dict[PortId, int] = {}
         self._flows: dict[PortId, list[Flow]] = {}
         self._tallies: dict[PortId, Tally] = {}
 
     def tally(self, port: Port) -> Tally:
         """Return what a port has moved, up to now."""
         self._settle(port)
-        return self._tallies.setdefault(port.id, Tally())
+        tally = self._tallies.setdefault(port.id, Tally())
+        self._add_foreign(port, tally)
+        return tally
 
     def start(self, flow: Flow) -> None:
         """Let a flow begin, at the expense of those that share a port with it."""
@@ -97,10 +109,23 @@ class Traffic:
         for flow in (flow for port in ports for flow in self._flows[port.id] if flow.bulk):
             out = sum(other.sender.id == flow.sender.id for other in self._bulk(flow.sender))
             into = sum(other.receiver.id == flow.receiver.id for other in self._bulk(flow.receiver))
-            flow.share = 1 / max(out, into)
+            free = 1 - max(flow.sender.foreign, flow.receiver.foreign)
+            flow.share = free / max(out, into)
 
     def _bulk(self, port: Port) -> Iterator[Flow]:
         return (flow for flow in self._flows[port.id] if flow.bulk)
+
+    def _add_foreign(self, port: Port, tally: Tally) -> None:
+        """Count what others have moved since the lab began, in full frames and both ways."""
+        if not port.foreign:
+            return
+        frame = port.mtu + physics.OVERHEAD_BYTES[port.layer]
+        seconds = self._uptime() - self._begun
+        packets = int(seconds * port.foreign * port.speed_bps / 8 / frame)
+        more = packets - self._foreign.get(port.id, 0)
+        self._foreign[port.id] = packets
+        octets = more * (frame - _uncounted(port.layer))
+        _move(tally, tally, (port.lossless or (0,))[0], octets, more)
 
     def _settle(self, *ports: Port) -> None:
         now = self._now()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 from functools import partial
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
+from pytest_fabric.measure import busy, placement, plan, preconditions, storms
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure import placement, plan, storms
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
 from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
@@ -58,6 +58,7 @@ class Engine:
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
         self._jobs: dict[str, Job] = {}
         self._orders = itertools.count()
+        self._busy: Mapping[str, Sequence[str]] = {}
         self._hung: dict[Pair, str] = {}
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._without_value = 0
@@ -77,8 +78,10 @@ class Engine:
         `others` are targets that only facts are wanted of; `known` are measurements that an earlier
         run has made.
         """
-        targets = [want.target for want in wants]
-        self._fabric.gather(nodes_of([*targets, *others]))
+        targets = [*(want.target for want in wants), *others]
+        self._fabric.gather(nodes_of(targets))
+        if not self._policy.allow_busy:
+            self._busy = busy.busy_nodes(self._fabric, preconditions.loaded(targets))
         self._begin(wants, known)
         if self._policy.timeout_s is not None:
             self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
@@ -92,6 +95,7 @@ class Engine:
         cannot be resolved.
         """
         job = self._job(want)
+        self._put_failure(job)
         self._add([job])
         record = self._result(job, waiting)
         alone = (again for again in self._repeats(job) if self._dispatcher.has(again.key))
@@ -153,12 +157,10 @@ class Engine:
         stored = {_key_of(record): record for record in known if record.error is None}
         for job in jobs:
             self._jobs[job.key] = job
-            record = stored.get(job.key)
-            failure = None if record else self._precondition(job)
-            if failure is not None:
-                record = pair_measurement.without_value(job.pair, job.settings, failure)
-            if record is not None:
-                self._dispatcher.put(job.key, self._kept(record))
+            if job.key in stored:
+                self._dispatcher.put(job.key, self._kept(stored[job.key]))
+            else:
+                self._put_failure(job)
         self._add(jobs)
         for job in jobs:
             record = stored.get(job.key)
@@ -168,6 +170,16 @@ class Engine:
                         self._dispatcher.put(again.key, self._kept(stored[again.key]))
                 self._confirm(job, record)
         self._dispatcher.start()
+
+    def _put_failure(self, job: Job) -> None:
+        """Let a measurement that cannot be made fail at once, as far as facts say."""
+        if self._dispatcher.has(job.key):
+            return
+        error = preconditions.missed(self._fabric, self._busy, job.pair)
+        if error is not None:
+            failure = pair_measurement.explained(job.pair, job.settings.tool, error)
+            record = pair_measurement.without_value(job.pair, job.settings, failure)
+            self._dispatcher.put(job.key, self._kept(record))
 
     def _may(self, job: Job) -> bool:
         return plan.is_allowed(job.load, self._policy)
@@ -201,15 +213,6 @@ class Engine:
             return None  # told when it is measured
         turn = list(self._cluster.nodes[port.node].rails).index(port.rail)
         return placement.choose_core(end.node, end.rdma, turn)
-
-    def _precondition(self, job: Job) -> Failure | None:
-        """Return why a measurement cannot be made, as far as facts say: no need to wait for it."""
-        try:
-            for port in (job.pair.client, job.pair.server):
-                self._fabric.end(port)
-        except FabricError as error:
-            return pair_measurement.explained(job.pair, job.settings.tool, error)
-        return None
 
     def _result(self, job: Job, waiting: Callable[[], None]) -> Measurement:
         """Wait for a measurement; the dispatcher gives one for every task that it knows."""

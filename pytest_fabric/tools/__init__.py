@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pytest_fabric.tools import ethtool_statistics, ibv_devinfo, perftest
+from pytest_fabric.tools import (
+    ethtool_statistics,
+    ibv_devinfo,
+    nvidia_smi,
+    perftest,
+    rdma_resource,
+)
 
 Record = dict[str, int | float | str | None]
 
@@ -30,4 +36,6 @@ TOOLS: Mapping[str, Parser] = {
     "perftest": Parser(perftest.records, perftest.find_version),
     "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
     "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
+    "rdma-resource": Parser(rdma_resource.records, _unversioned),
+    "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
 }

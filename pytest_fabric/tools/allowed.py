@@ -32,6 +32,10 @@ ALLOWED = tuple(
         rf"usable( ({READABLE}))+",
         rf"ethtool -S {NAME}",
         r"ibv_devinfo",
+        r"rdma resource show (ctx|qp)",
+        r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
+        r"stat -c %U:%n( /proc/[0-9]+)+",
+        r"sleep [1-9]",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
         r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"

@@ -148,3 +148,67 @@ def test_ibv_devinfo_shows_faults_and_layers(text: str, node: str, fault: str, l
 
 def test_ibv_devinfo_without_the_device() -> None:
     assert run("ibv_devinfo -d mlx5_9") == Result(255, "", "No IB devices found\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "fault", "stdout"),
+    [
+        ("rdma resource show ctx", "gpu_job@gpu001", ""),
+        ("rdma -j resource show ctx", "gpu_job@gpu001", "[]\n"),
+        (
+            "rdma resource show ctx",
+            "rdma_context@gpu001:rail1",
+            "dev mlx5_1 ctxn 6 pid 4711 comm python \n",
+        ),
+        (
+            "rdma resource show qp",
+            "rdma_context@gpu001:rail1",
+            "link mlx5_0/1 lqpn 0 type SMI state RTS sq-psn 0 comm [ib_core] \n"
+            "link mlx5_0/1 lqpn 1 type GSI state RTS sq-psn 0 comm [ib_core] \n"
+            "link mlx5_0/1 lqpn 7 type UD state RTS sq-psn 0 comm [mlx5_ib] \n"
+            "link mlx5_1/1 lqpn 0 type SMI state RTS sq-psn 0 comm [ib_core] \n"
+            "link mlx5_1/1 lqpn 1 type GSI state RTS sq-psn 0 comm [ib_core] \n"
+            "link mlx5_1/1 lqpn 7 type UD state RTS sq-psn 0 comm [mlx5_ib] \n"
+            "link mlx5_1/1 lqpn 391 pdn 9 rqpn 391 type RC state RTS rq-psn 1 sq-psn 1 "
+            "path-mig-state MIGRATED pid 4711 comm python \n",
+        ),
+        (
+            "rdma -j resource show ctx",
+            "rdma_context@gpu001:rail0",
+            '[{"ifindex":0,"ifname":"mlx5_0","ctxn":5,"pid":4711,"comm":"python"}]\n',
+        ),
+        (
+            "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
+            "rdma_context@gpu001",
+            "pid, process_name\n",
+        ),
+        (
+            "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
+            "gpu_job@gpu001",
+            "pid, process_name\n" + 8 * "4711, python\n",
+        ),
+        ("stat -c %U:%n /proc/4711", "gpu_job@gpu001", "alice:/proc/4711\n"),
+    ],
+)
+def test_a_job_shows_where_it_is_and_nowhere_else(line: str, fault: str, stdout: str) -> None:
+    assert run(line, ROCE, "gpu001", fault) == Result(0, stdout, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("rdma resource show cq", "Unknown parameter"),
+        ("rdma dev", "Unknown parameter"),
+        ("stat /proc/4711", "the lab answers only: stat"),
+        ("stat -c %U:%n /proc/4711", "stat: cannot statx '/proc/4711': No such file or directory"),
+    ],
+)
+def test_what_is_not_there_is_an_error(line: str, words: str) -> None:
+    result = run(line)
+
+    assert (result.status, result.stdout) == (1, "")
+    assert words in result.stderr
+
+
+def test_nvidia_smi_complains_on_its_standard_output() -> None:
+    assert run("nvidia-smi -L").stdout.startswith("nvidia-smi: the lab answers only: ")

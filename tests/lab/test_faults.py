@@ -28,6 +28,8 @@ CHANGES = {
     "tool_silent": "tool",
     "tool_hangs": "tool",
     "row_then_error": "tool",
+    "rdma_context": "is_held",
+    "foreign_traffic": "foreign",
 }
 
 
@@ -62,6 +64,7 @@ def test_a_fault_on_a_port_changes_one_thing_of_that_port(name: str) -> None:
         ("tool_missing", "missing_tools", PERFTEST),
         ("ssh_down", "ssh", "down"),
         ("ssh_silent", "ssh", "silent"),
+        ("gpu_job", "gpu_job", True),
     ],
 )
 def test_a_fault_on_a_node_changes_that_node(name: str, field: str, value: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fabric.lab.protocol import Greeting, greeting
 
-from .clusters import fabric
+from .clusters import ROCE, fabric
 from .controller import CAP, LEASE, TOKEN, Controller
 from .perftest_pairs import wait_until
 
@@ -137,13 +137,13 @@ def test_leases_of_other_ports_and_nodes_do_not_exclude() -> None:
 
 
 def test_a_deadline_ends_a_job(runner: Controller) -> None:
-    end = runner.run("sleep 60", deadline=1)
+    end = runner.run("sleep 60000", deadline=1)
 
     assert (end.why, end.status) == ("deadline", "124")
 
 
 def test_cancelling_ends_a_job_and_an_unknown_one_is_ignored(runner: Controller) -> None:
-    job = runner.start("sleep 60")
+    job = runner.start("sleep 60000")
     runner.send("cancel 99")
     runner.send(f"cancel {job}")
 
@@ -152,7 +152,7 @@ def test_cancelling_ends_a_job_and_an_unknown_one_is_ignored(runner: Controller)
 
 
 def test_jobs_run_beside_one_another(runner: Controller) -> None:
-    runner.start("sleep 60")
+    runner.start("sleep 60000")
     assert runner.run("hostname").stdout == "gpu001\n"
     runner.start("sleep 0.01")
     assert runner.end().words[1] == "3"
@@ -174,7 +174,7 @@ def test_sections_are_bracketed_in_both_streams(runner: Controller) -> None:
 
 
 def test_a_section_that_hangs_leaves_those_before_it(runner: Controller) -> None:
-    runner.send(f"collect 1 1 {CAP} section one hostname ; section two sleep 60 ; section x id")
+    runner.send(f"collect 1 1 {CAP} section one hostname ; section two sleep 60000 ; section x id")
 
     end = runner.end()
     assert end.why == "deadline"
@@ -215,3 +215,18 @@ def test_a_running_pair_ends_when_the_controller_of_one_end_goes() -> None:
     server.runner.close()
 
     assert client.end().status == "1"
+
+
+def test_foreign_traffic_has_its_rate_in_the_nodes_own_time() -> None:
+    """Uptime and counters are of one time, however fast it passes."""
+    one = Controller(fabric(ROCE, "foreign_traffic@gpu001:rail0"), "gpu001")
+    read = "grep -h . /proc/uptime " + LEASE.replace("state", "counters/port_xmit_data")
+
+    end = one.collect(before=read, pause="sleep 1000", after=read)
+
+    said = [line for line in end.stdout.splitlines() if line and TOKEN not in line]
+    (start, first), (stop, second) = (
+        (float(said[place].split()[0]), int(said[place + 1])) for place in (0, 2)
+    )
+    assert stop - start >= 1000
+    assert (second - first) * 32 / (stop - start) == pytest.approx(100e9, rel=0.02)

@@ -90,7 +90,7 @@ def test_a_command_that_ends_at_once_is_never_lost(client: paramiko.SSHClient) -
 
 
 def test_commands_run_beside_one_another(client: paramiko.SSHClient) -> None:
-    slow = client.exec_command("sleep 60")
+    slow = client.exec_command("sleep 60000")
 
     assert shell(client, "hostname")[1] == "gpu001\n"
     slow[1].channel.close()

@@ -167,3 +167,19 @@ def test_infiniband_frames_are_counted_whole(traffic: Traffic, watch: Watch) -> 
 
     tally = traffic.tally(one)
     assert tally.sent_bytes[0] == 9537 * MIB + tally.sent_packets[0] * 26
+
+
+def test_foreign_traffic_flows_all_the_time_both_ways_and_takes_its_share(watch: Watch) -> None:
+    uptime = Watch()
+    traffic = Traffic(watch, uptime)
+    ours = flow(*ports("foreign_traffic@gpu001:rail0")[:2])
+    busy, quiet = ours.sender, ours.receiver
+
+    uptime.now += 1.0
+    sent = sum(traffic.tally(busy).sent_bytes)
+    run(traffic, watch, ours)
+
+    assert sent == pytest.approx(0.25 * 400e9 / 8, rel=0.01)
+    assert traffic.tally(busy).sent_bytes[3] - sent == traffic.tally(quiet).received_bytes[3]
+    assert sum(traffic.tally(busy).received_bytes) > sent
+    assert ours.average_bps() == pytest.approx(6e9)

@@ -86,6 +86,20 @@ def test_a_fault_is_named_at_its_place(site: pytest.Pytester, fault: str) -> Non
 FEW = "test_port_state or test_small_write_p99 or test_write_bandwidth or test_no_pause"
 
 
+def test_foreign_traffic_on_an_allowed_node_spoils_no_verdict_on_latency(
+    site: pytest.Pytester,
+) -> None:
+    """What the port moved beside us is told, at the port, and nothing is judged by it."""
+    options = ("--fabric-fault=foreign_traffic@gpu002:rail1", "--fabric-allow-busy", THREE)
+    run(site, *options, "-k", "test_small_write_p99")
+
+    errors = bad(site, "error")
+    assert errors
+    assert bad(site) == []
+    assert all("gpu002:rail1" in verdict.target for verdict in errors)
+    assert all("foreign traffic" in (verdict.message or "") for verdict in errors)
+
+
 def test_a_node_that_is_down_is_an_error_and_the_rest_goes_on(site: pytest.Pytester) -> None:
     """Nothing failed, but not everything was measured: exit status 10."""
     done = run(site, "--fabric-fault=ssh_down@gpu003", "-k", FEW)

@@ -1,4 +1,4 @@
-"""`sleep SECONDS`: real seconds, so that deadlines can be tried."""
+"""`sleep SECONDS`, simulated ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def run(call: Call) -> Result | Process:
         with call.fabric.lock:
             process.end(Result())
 
-    timer = call.fabric.clock.after(seconds, wake)
+    clock = call.fabric.clock
+    timer = clock.after(clock.real(seconds), wake)
     process.when_ended(lambda _: timer.cancel())
     return process
