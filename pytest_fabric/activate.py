@@ -14,7 +14,7 @@ from pytest_fabric.fixtures import answers_key
 from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import user_path
 from pytest_fabric.items import ItemHooks
-from pytest_fabric.measure.engine import nothing
+from pytest_fabric.live import LiveLine
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
@@ -51,7 +51,9 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     run.plan(items)
     hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
     config.pluginmanager.register(hooks, "fabric-items")
-    config.stash[answers_key] = Answers(inventory, run.engine, nothing)
+    config.stash[answers_key] = Answers(
+        inventory, run.engine, LiveLine(config, run.engine.progress)
+    )
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)

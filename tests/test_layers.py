@@ -42,6 +42,7 @@ GLUE = {
     "html_hooks",
     "inventory",
     "items",
+    "live",
     "options",
     "outcome",
     "parametrize",
