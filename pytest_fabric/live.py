@@ -24,10 +24,16 @@ class LiveLine:
 
     def __init__(self, config: pytest.Config, progress: Callable[[], Progress]) -> None:
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
         self._progress = progress
         self._is_drawn = False
         shares_terminal = config.getoption("capture") == "no"
-        self._is_on = self._reporter is not None and self._reporter.isatty and not shares_terminal
+        self._is_on = (
+            self._reporter is not None
+            and self._capture is not None
+            and self._reporter.isatty
+            and not shares_terminal
+        )
 
     def draw(self) -> None:
         """Show how far the run is now."""
@@ -52,10 +58,11 @@ class LiveLine:
         self._write(f"\r\x1b[2K\x1b[1A\r{right}")
 
     def _write(self, sequence: str) -> None:
-        # Past pytest's writer, which counts the columns of what it is given.
-        stream = self._reporter._tw._file
-        stream.write(sequence)
-        stream.flush()
+        with self._capture.global_and_fixture_disabled():
+            # Past pytest's writer, which counts the columns of what it is given.
+            stream = self._reporter._tw._file
+            stream.write(sequence)
+            stream.flush()
 
 
 def text(progress: Progress, failed: int) -> str:
