@@ -19,11 +19,12 @@ from pytest_fabric.results import Pair, Port
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a run is about: the cluster, and the ports and pairs that options left of it."""
+    """What a run is about: the cluster, and what options left of it; pairs come round by round."""
 
     cluster: Cluster
     ports: tuple[Port, ...]
     pairs: tuple[Pair, ...]
+    strategy: str
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -76,7 +77,7 @@ def load(config: pytest.Config) -> Inventory:
         )
     ports = _selected(cluster, config.getoption("--fabric-nodes"))
     strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
-    return Inventory(cluster, ports, _pairs(cluster, ports, strategy))
+    return Inventory(cluster, ports, _pairs(cluster, ports, strategy), strategy)
 
 
 def _pairs(cluster: Cluster, ports: tuple[Port, ...], strategy: str) -> tuple[Pair, ...]:
