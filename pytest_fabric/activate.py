@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fabric.active import Active
+from pytest_fabric import planning
+from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.html_hooks import HtmlHooks
-from pytest_fabric.inventory import user_path
+from pytest_fabric.inventory import Inventory, user_path
 from pytest_fabric.items import ItemHooks
 from pytest_fabric.live import LiveLine
+from pytest_fabric.measure.plan import Policy
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
@@ -36,10 +38,13 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         raise pytest.UsageError(
             "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
         )
-    _require_writable(config)
     try:
         inventory = loaded(config)
         policy = policy_of(config, inventory)
+        if config.getoption("--fabric-plan"):
+            _show_plan(config, inventory, policy, items)
+            return
+        _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
         run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out)
@@ -57,6 +62,19 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)
+
+
+def _show_plan(
+    config: pytest.Config, inventory: Inventory, policy: Policy, items: Sequence[pytest.Item]
+) -> None:
+    """Print what would be measured, and let no test run."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    shown = planning.lines(inventory, policy, items, config.get_verbosity() > 0)
+    if reporter is not None:
+        reporter.section("fabric plan")
+        for line in shown:
+            reporter.line(line)
+    config.pluginmanager.register(PlanOnly(), "fabric-plan")
 
 
 def _require_writable(config: pytest.Config) -> None:

@@ -75,5 +75,14 @@ class Active:
             terminalreporter.line(line)
 
 
+class PlanOnly:
+    """Registered instead of a run when only its plan is wanted."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool:
+        """Run no test."""
+        return True
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt(f"signal {number}")

@@ -46,6 +46,7 @@ GLUE = {
     "options",
     "outcome",
     "parametrize",
+    "planning",
     "plugin",
     "policy",
     "run",
