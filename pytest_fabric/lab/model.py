@@ -68,6 +68,7 @@ class Port:
     hidden_counters: frozenset[str] = frozenset()
     is_held: bool = False
     foreign: float = 0.0
+    shares_slot: bool = False
 
     @property
     def is_ethernet(self) -> bool:
