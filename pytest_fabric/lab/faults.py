@@ -218,6 +218,13 @@ CATALOGUE = {
             on_node=_ssh("down"),
         ),
         Fault(
+            "ssh_dropped",
+            ("node",),
+            "the node's connections end a minute after they were made",
+            "a machine that crashes under load",
+            on_node=_ssh("dropped"),
+        ),
+        Fault(
             "ssh_silent",
             ("node",),
             "the node accepts connections and says nothing",
