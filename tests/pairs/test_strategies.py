@@ -188,3 +188,10 @@ def test_a_list_may_pair_what_a_strategy_would_not() -> None:
     a, b, c = ports("a:r0", "a:r1", "b:r1")
 
     assert select("list", [a, b, c], listed=[(a, b), (a, c)]) == [Pair(a, b), Pair(a, c)]
+
+
+def test_random_draws_the_same_servers_on_every_python() -> None:
+    """A run on another machine measures the same pairs."""
+    found = select("random", ports("a:r0", "b:r0", "c:r0", "d:r0"), peers=1)
+
+    assert text(found) == ["a:r0..b:r0", "b:r0..a:r0", "c:r0..a:r0", "d:r0..c:r0"]
