@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_any
 from dataclasses import dataclass
+from functools import cached_property
 
-from pytest_fabric.errors import MeasurementError, NotRecognisedError, ToolError
+from pytest_fabric.errors import MeasurementError, ToolError
 from pytest_fabric.measure.context import Context
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
@@ -65,10 +66,20 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Ran:
-    """Both ends of a try that got as far as starting the client."""
+    """Both ends of a try that got as far as starting the client, and the errors that they told."""
 
     client: Outcome
     server: Outcome
+
+    @cached_property
+    def client_error(self) -> ToolError:
+        """Return what the client told; kind `silent` when it told no error."""
+        return _tool_error(self.client)
+
+    @cached_property
+    def server_error(self) -> ToolError:
+        """Return what the server told; kind `silent` when it told no error."""
+        return _tool_error(self.server)
 
 
 def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
@@ -85,17 +96,12 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         server.cancel()
     if ran.client.end == "lease":
         return Obstacle("lease", f"{context.pair.client} is in use: {ran.client.stderr.strip()}")
-    if _port_taken(ran.server):
+    if ran.server_error.kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
-    told = _tool_error(ran.client)
-    if told.kind == "clock":
-        return Obstacle("clock", f"client at {context.pair.client}: {told}")
+    if ran.client_error.kind == "clock":
+        return Obstacle("clock", f"client at {context.pair.client}: {ran.client_error}")
     context.trail.attempts.append(Attempt(control_port, "ran"))
     return ran
-
-
-def _port_taken(server: Outcome) -> bool:
-    return _tool_error(server).kind == "port_in_use"
 
 
 def _until_ready(context: Context, server: Running) -> Obstacle | None:
@@ -109,7 +115,7 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
         ) from None
     outcome = server.wait()
     context.trail.keep("server", outcome)
-    if outcome.end == "port" or _port_taken(outcome):
+    if outcome.end == "port" or _tool_error(outcome).kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
     if outcome.end == "lease":
         return Obstacle("lease", f"{context.pair.server} is in use: {outcome.stderr.strip()}")
@@ -168,12 +174,11 @@ def _verdict(context: Context, ran: Ran) -> str:
     if ran.client.truncated:
         raise context.error("output", f"client at {context.pair.client}: printed without end")
     if ran.client.end == "exit" and ran.client.status == 0:
-        for end, outcome in (("client", ran.client), ("server", ran.server)):
-            if (
-                outcome.end != "exit"
-                or outcome.status != 0
-                or _tool_error(outcome).kind != "silent"
-            ):
+        for end, outcome, told in (
+            ("client", ran.client, ran.client_error),
+            ("server", ran.server, ran.server_error),
+        ):
+            if outcome.end != "exit" or outcome.status != 0 or told.kind != "silent":
                 raise _failure(context, end, outcome)
         return ran.client.stdout
     server_failed = ran.server.end == "exit" and ran.server.status != 0
@@ -193,13 +198,8 @@ def _is_secondary(client: Outcome) -> bool:
 
 def _tool_error(outcome: Outcome) -> ToolError:
     """Return the error that a tool's text tells; kind `silent` when it tells none."""
-    try:
-        perftest.parse(f"{outcome.stdout}\n{outcome.stderr}")
-    except ToolError as error:
-        return error
-    except NotRecognisedError:
-        return ToolError("silent", "said nothing that is known")
-    return ToolError("silent", "printed a result")
+    said = perftest.find_error(f"{outcome.stdout}\n{outcome.stderr}")
+    return said or ToolError("silent", "said nothing that is known")
 
 
 def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:

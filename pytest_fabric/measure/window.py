@@ -129,7 +129,8 @@ def traffic(
 
 def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None) -> int | None:
     """Return the most that a counter of the port says: names overlap, so they are not added up."""
-    mine = [g for g in growth if g.port == str(port) and g.direction == direction]
+    name = str(port)
+    mine = [g for g in growth if g.port == name and g.direction == direction]
     whole = [g.delta for g in mine if g.meaning == "bytes" and g.priority is None]
     if whole:
         return max(whole)
@@ -145,11 +146,11 @@ def _share(
     Bandwidth is held against all that moved: under -D the tool counts the middle of the run only.
     The little that a latency run moves is held against what was sent: other packets weigh too much.
     """
+    wanted = (str(port), direction, "bytes")
     moved = {
         entry.priority: entry.delta
         for entry in growth
-        if (entry.port, entry.direction, entry.meaning) == (str(port), direction, "bytes")
-        and entry.priority is not None
+        if (entry.port, entry.direction, entry.meaning) == wanted and entry.priority is not None
     }
     if settings.priority is None or settings.priority not in moved:
         return None
