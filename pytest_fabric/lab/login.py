@@ -136,6 +136,11 @@ def _in_thread(call: Callable[[], None]) -> threading.Thread:
 
 
 def _write(channel: paramiko.Channel, frames: queue.SimpleQueue[bytes]) -> None:
-    """Send frames until an empty one comes."""
+    """Send frames until an empty one comes; those that wait travel together."""
     while frame := frames.get():
-        channel.sendall(frame)
+        batch = [frame]
+        while not frames.empty() and batch[-1]:
+            batch.append(frames.get())
+        channel.sendall(b"".join(batch))
+        if not batch[-1]:
+            return

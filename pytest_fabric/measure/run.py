@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_any
 from dataclasses import dataclass
 from functools import cached_property
 
-from pytest_fabric.errors import MeasurementError, ToolError
+from pytest_fabric.errors import MeasurementError, ToolError, TransportError
 from pytest_fabric.measure.context import Context
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
@@ -123,38 +123,40 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
 
 
 def _until_ended(context: Context, client: Running, server: Running, control_port: int) -> Ran:
-    with ThreadPoolExecutor(2) as threads:
-        ends = [threads.submit(client.wait), threads.submit(server.wait)]
-        try:
-            wait_any(ends, timeout=CONNECT_S, return_when=FIRST_COMPLETED)
-            _require_connection(context, ends, control_port)
-            wait_any(ends, return_when=FIRST_COMPLETED)
-            wait_any(ends, timeout=GRACE_S)
-        except MeasurementError:
-            client.cancel()
-            server.cancel()
-            _keep(context, ends)
-            raise
-        finally:
-            client.cancel()
-            server.cancel()
-    ran = Ran(client=ends[0].result(), server=ends[1].result())
+    first, over = threading.Event(), (threading.Event(), threading.Event())
+    for end, event in zip((client, server), over, strict=True):
+        end.when_ended(event.set)
+        end.when_ended(first.set)
+    try:
+        if not first.wait(CONNECT_S):
+            _require_connection(context, control_port)
+        first.wait()
+        until = time.monotonic() + GRACE_S
+        for event in over:
+            event.wait(max(0.0, until - time.monotonic()))
+    except MeasurementError:
+        client.cancel()
+        server.cancel()
+        _keep(context, client, server)
+        raise
+    finally:
+        client.cancel()
+        server.cancel()
+    ran = Ran(client=client.wait(), server=server.wait())
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
 
 
-def _keep(context: Context, ends: list[Future[Outcome]]) -> None:
+def _keep(context: Context, client: Running, server: Running) -> None:
     """Keep what both ends said although the run is given up: it is evidence."""
-    for name, end in zip(("client", "server"), ends, strict=True):
-        if end.exception() is None:
-            context.trail.keep(name, end.result())
+    for name, end in (("client", client), ("server", server)):
+        with contextlib.suppress(TransportError):  # a node that is lost says nothing more
+            context.trail.keep(name, end.wait())
 
 
-def _require_connection(context: Context, ends: list[Future[Outcome]], control_port: int) -> None:
+def _require_connection(context: Context, control_port: int) -> None:
     """Raise when the client still waits for an answer to its SYN: it would do so for minutes."""
-    if any(end.done() for end in ends):
-        return
     waiting = f":{control_port:04X} 02 "
     tables = ("/proc/net/tcp", "/proc/net/tcp6")
     outcome = context.client.session.run(Job(("grep", "-E", waiting, *tables), deadline_s=10.0))

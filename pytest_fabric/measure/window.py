@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.counters import snapshot
@@ -21,7 +21,7 @@ from pytest_fabric.results import (
     Traffic,
 )
 from pytest_fabric.tools import ethtool_statistics
-from pytest_fabric.transport import Collect, Glob, Session
+from pytest_fabric.transport import Collect, Glob, Outcome, Session
 from pytest_fabric.units import render
 
 #: Headers of a RoCE v2 packet over IPv4 with Ethernet framing, per packet; InfiniBand needs less.
@@ -67,7 +67,11 @@ def read(
     session: Session, name: Port, port: RdmaPort, sudo: Sequence[str] = ()
 ) -> tuple[Snapshot, float]:
     """Return the counters of a port and the node's uptime in seconds. Raises MeasurementError."""
-    outcomes = session.collect(job(port, sudo))
+    return parsed(session.collect(job(port, sudo)), name, port)
+
+
+def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple[Snapshot, float]:
+    """Return the counters and the uptime that a job read. Raises MeasurementError."""
     late = [section for section, outcome in outcomes.items() if outcome.end != "exit"]
     if late:
         raise MeasurementError(str(name), "counters", f"expected counters, {late[0]} did not end")

@@ -27,7 +27,8 @@ LONGEST_LINE = 4096
 
 #: Rules, rows of numbers, and the addresses that both ends exchange: half of every capture.
 NUMBERS = re.compile(
-    r"[-*]+|[ \t0-9.]+|(?: (?:local|remote) address:)?(?: (?:LID|QPN|PSN|RKey|VAddr|GID:) [0-9a-fx:]+)+"
+    r"[-*]+|[ \t0-9.]+"
+    r"|(?: (?:local|remote) address:)?(?: (?:LID|QPN|PSN|RKey|VAddr|GID:) [0-9a-fx:]+)+"
 )
 
 TITLE = re.compile(r"\s*([A-Z][\w+ ]* Test)\s*", re.ASCII)

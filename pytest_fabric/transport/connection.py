@@ -39,6 +39,10 @@ class _Transport(paramiko.Transport):
     channel, and nothing sent on a channel behind its close: sshd ends the whole connection then.
     """
 
+    #: How often the thread of a quiet connection looks whether it was closed; `Link.close`
+    #: wakes it anyhow.
+    _active_check_timeout = 1.0
+
     def __init__(self, link: Link) -> None:
         super().__init__(cast(socket.socket, link))
         self.set_log_channel(_LOG.name)
@@ -102,6 +106,8 @@ class Connection:
         """Exchange keys and verify the host's; TransportError when that fails."""
         hop, transport = self.hop, self._transport
         options = transport.get_security_options()
+        # Encrypts and authenticates in one call; the others need an HMAC made in Python besides.
+        options.ciphers = sorted(options.ciphers, key=lambda name: "gcm" not in name)
         options.key_types = hostkeys.preferred(hop, tuple(options.key_types))
         done = threading.Event()
         transport.start_client(done)

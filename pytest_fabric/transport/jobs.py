@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -137,6 +137,16 @@ class Running(Protocol):
     def cancel(self) -> None:
         """Let it be ended: TERM, after 2 s KILL."""
 
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once it has ended or its node is gone."""
+
+
+class Collecting(Protocol):
+    """Sections that were started."""
+
+    def wait(self) -> dict[str, Outcome]:
+        """Wait for them; one that was not reached ended with the deadline."""
+
 
 class Session(Protocol):
     """A node that jobs can be sent to, from any thread."""
@@ -150,6 +160,9 @@ class Session(Protocol):
 
     def run(self, job: Job) -> Outcome:
         """Start a job and wait for its end."""
+
+    def begin(self, collect: Collect) -> Collecting:
+        """Start the sections."""
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         """Run the sections; one that was not reached ended with the deadline."""

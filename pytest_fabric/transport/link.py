@@ -15,6 +15,8 @@ from pytest_fabric.transport.hops import Hop
 
 #: Lines that a server may send before its banner (RFC 4253, 4.2); more is no SSH server.
 _MAX_GREETING = 4096
+#: What is received at once.
+_CHUNK = 2**16
 
 
 class Link:
@@ -43,11 +45,11 @@ class Link:
 
     def recv(self, count: int) -> bytes:
         """Receive as a socket does."""
-        if self._first:
-            data, self._first = self._first[:count], self._first[count:]
-            return data
-        data = self._carrier.recv(count)
-        self.heard = time.monotonic()
+        if not self._first:
+            # paramiko asks for each packet in parts: take all that is there at once.
+            self._first = self._carrier.recv(max(count, _CHUNK))
+            self.heard = time.monotonic()
+        data, self._first = self._first[:count], self._first[count:]
         return data
 
     def send(self, data: bytes) -> int:
@@ -67,6 +69,9 @@ class Link:
     def close(self) -> None:
         """Release the carrier, and end the proxy command."""
         # A channel says good-bye through a jump host, which may be gone itself.
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            if isinstance(self._carrier, socket.socket):
+                self._carrier.shutdown(socket.SHUT_RDWR)  # wakes the thread that receives
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
             self._carrier.close()
         if self._proxy is not None:

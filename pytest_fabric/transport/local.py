@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -38,7 +39,9 @@ class LocalWire:
         self._input, self._output = self._process.stdin, self._process.stdout
 
     def read(self) -> bytes | None:
-        """Return what came; b"" at the end."""
+        """Return what came; b"" at the end, None when nothing came for a second."""
+        if not select.select([self._output], [], [], 1.0)[0]:
+            return None
         data = os.read(self._output.fileno(), _CHUNK)
         if not data:
             self._output.close()

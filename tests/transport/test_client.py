@@ -75,7 +75,7 @@ def session(wire: FakeWire, monkeypatch: pytest.MonkeyPatch) -> Iterator[NodeSes
     for module in (client, running):
         monkeypatch.setattr(module, "GRACE_S", 0.4)
         monkeypatch.setattr(module, "OVERDUE_S", 1.0)
-    monkeypatch.setattr(running, "_LOOK_S", 0.05)
+    monkeypatch.setattr(client, "_LOOK_S", 0.05)
     opened = NodeSession("gpu001", TOKEN, wire, lambda node, command: None)
     wire.say("hello 1")
     opened.open(5)
