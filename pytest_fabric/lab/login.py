@@ -57,6 +57,8 @@ class Login(paramiko.ServerInterface):
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         """Run a node runner, or a command line of the lab's shell."""
+        # The key exchange is over: paramiko would cancel its timer again with each message.
+        self._transport.packetizer.complete_handshake = _nothing  # type: ignore[method-assign]
         text = command.decode("utf-8", "replace")
         given = greeting(text)
         if given is None:
@@ -121,6 +123,10 @@ class Login(paramiko.ServerInterface):
                 if channel.closed:
                     with self._fabric.lock:
                         process.kill()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _in_thread(call: Callable[[], None]) -> threading.Thread:

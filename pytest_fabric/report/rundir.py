@@ -37,6 +37,7 @@ class RunDirectory:
         self._clock = clock
         self._lock = Lock()
         self._streams: dict[str, FileIO] = {}
+        self._sizes: dict[str, int] = {}
         self._numbers = itertools.count(1)
 
     @classmethod
@@ -93,13 +94,16 @@ class RunDirectory:
             if stream is None:
                 stream = self._streams[name] = FileIO(self.path / name, "ab")
                 os.fchmod(stream.fileno(), atomic.MODE)
-            end = os.fstat(stream.fileno()).st_size
+                self._sizes[name] = os.fstat(stream.fileno()).st_size
+            left = data
             try:
-                while data:
-                    data = data[stream.write(data) :]
+                while left:
+                    left = left[stream.write(left) :]
             except OSError:
-                os.ftruncate(stream.fileno(), end)  # a full disk leaves no half line behind
+                # A full disk leaves no half line behind.
+                os.ftruncate(stream.fileno(), self._sizes[name])
                 raise
+            self._sizes[name] += len(data)
 
     def _raw_name(self, text: str) -> str:
         with self._lock:

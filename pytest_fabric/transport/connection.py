@@ -124,6 +124,9 @@ class Connection:
     def log_in(self) -> None:
         """Authenticate; TransportError of kind `auth` when no key is taken."""
         keys.log_in(self._transport, self.hop)
+        # The key exchange is over: paramiko would cancel its timer again with each message.
+        self._transport.packetizer.complete_handshake()
+        self._transport.packetizer.complete_handshake = _nothing  # type: ignore[method-assign]
 
     def carry(self, hop: Hop) -> Link:
         """Open a TCP connection from this host; TransportError as from `dial`."""
@@ -195,6 +198,10 @@ class Connection:
         self._link.close()
         if self._transport.ident is not None:
             self._transport.join(DEAD_S)
+
+
+def _nothing() -> None:
+    pass
 
 
 def connect(hop: Hop, over: Connection | None) -> Connection:
