@@ -93,14 +93,18 @@ class View:
         except OSError:
             return []
 
-    def _walk(self, path: str) -> list[Entry]:
-        """Return the entries from the root to a path, links followed, `..` towards the root."""
+    def _walk(self, path: str, told: str | None = None) -> list[Entry]:
+        """Return the entries from the root to a path, links followed, `..` towards the root.
+
+        An error tells of the path `told` that leads through this one.
+        """
+        told = told or path
         above, slash, name = path.rpartition("/")
         if not slash:
-            return self._step([self._root], name, path)
+            return self._step([self._root], name, told)
         if above not in self._trails:  # a command reads many files of one directory
-            self._trails[above] = self._walk(above)
-        return self._step(self._trails[above], name, path)
+            self._trails[above] = self._walk(above, told)
+        return self._step(self._trails[above], name, told)
 
     def _step(self, trail: list[Entry], part: str, path: str) -> list[Entry]:
         if part in ("", "."):

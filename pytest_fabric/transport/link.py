@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import time
@@ -26,8 +27,10 @@ class Link:
         self,
         carrier: socket.socket | paramiko.Channel,
         proxy: subprocess.Popen[bytes] | None = None,
+        beneath: Link | None = None,
     ) -> None:
         self._carrier = carrier
+        self._beneath = beneath
         self._proxy = proxy
         self._first = b""
         self.heard = time.monotonic()
@@ -51,6 +54,18 @@ class Link:
             self.heard = time.monotonic()
         data, self._first = self._first[:count], self._first[count:]
         return data
+
+    def has_unread(self) -> bool:
+        """Return whether something came, here or on what carries this, that was not received."""
+        if isinstance(self._carrier, paramiko.Channel):
+            beneath = self._beneath is not None and self._beneath.has_unread()
+            return beneath or self._carrier.recv_ready()
+        poll = select.poll()
+        try:
+            poll.register(self._carrier, select.POLLIN)
+        except (OSError, ValueError):  # it is closed
+            return False
+        return bool(poll.poll(0))
 
     def send(self, data: bytes) -> int:
         """Send as a socket does."""
@@ -118,10 +133,10 @@ def _through_command(command: str) -> Link:
     return Link(ours, proxy)
 
 
-def await_banner(link: Link, hop: Hop) -> None:
+def await_banner(link: Link, hop: Hop, until: float) -> None:
     """Wait for sshd's first bytes; TransportError: `silent`, or `banner` for anything but SSH."""
     try:
-        first = link.peek(b"SSH-", hop.connect_timeout_s)
+        first = link.peek(b"SSH-", max(0.01, until - time.monotonic()))
     except TimeoutError as error:
         message = (
             f"{hop.address} accepts TCP, but sent no SSH banner within {hop.connect_timeout_s:g} s;"
