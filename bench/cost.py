@@ -114,6 +114,14 @@ def opened(cluster: Cluster, folder: Path) -> Iterator[Bench]:
         lab.close()
 
 
+def loop_ms() -> float:
+    """Return the CPU of a fixed amount of Python, to compare figures of busy and quiet machines."""
+    started = time.process_time()
+    for number in range(10**6):
+        str(number)
+    return round(1e3 * (time.process_time() - started), 1)
+
+
 def pairs_of(cluster: Cluster, count: int) -> list[Pair]:
     """Return pairs that share no port: neighbours, rail by rail."""
     nodes = list(cluster.nodes)
@@ -157,7 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         source.write_text(CLUSTER.format(nodes=nodes, rails=RAILS, scale=options.scale))
         with opened(load(source), Path(folder) / "runs") as bench:
             found = {tool: cost(bench, tool, options.n, options.at_once) for tool in TOOLS}
-    print(json.dumps({"unit": "ms per measurement", **found}, indent=1))
+    about = {"unit": "ms per measurement", "ms per million of str()": loop_ms()}
+    print(json.dumps({**about, **found}, indent=1))
 
 
 if __name__ == "__main__":

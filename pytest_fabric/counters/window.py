@@ -16,6 +16,11 @@ FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
 
 #: A line of `ethtool -S`: names may hold colons, so that the last one ends the name.
 STATISTIC = re.compile(r"\s*(\S(?:.*\S)?): (\S+)")
+
+#: Nearly always every line is one of these: whole, with a number that no failed read shows.
+PLAIN_FILE = re.compile(r"^/[^:\n]*/(?:hw_)?counters/([^/:\n]+):([0-9]{1,19})$", re.MULTILINE)
+PLAIN_STATISTIC = re.compile(r"^[ \t]*([^:\s]+): ([0-9]{1,19})$", re.MULTILINE)
+
 STATISTICS_TITLE = "NIC statistics:"
 NO_STATISTICS = re.compile(r"no stats available|Operation not supported|No such device")
 
@@ -48,7 +53,19 @@ def snapshot(
     )
 
 
+def _plain(pattern: re.Pattern[str], text: str) -> Readings | None:
+    """Return the readings of a text of plain lines with different names, None for any other."""
+    found = pattern.findall(text)
+    if len(found) != text.count("\n") or not text.endswith("\n"):
+        return None
+    readings: Readings = {name: int(value) for name, value in found}
+    return readings if len(readings) == len(found) else None
+
+
 def _sysfs(text: str) -> Readings:
+    plain = _plain(PLAIN_FILE, text)
+    if plain is not None:
+        return {name: value for name, value in plain.items() if name not in NOT_COUNTERS}
     readings: Readings = {}
     for line, is_whole in _lines(text):
         match = FILE.fullmatch(line)
@@ -61,6 +78,9 @@ def _sysfs(text: str) -> Readings:
 
 
 def _ethtool(text: str) -> Readings:
+    plain = _plain(PLAIN_STATISTIC, text.removeprefix(f"{STATISTICS_TITLE}\n"))
+    if plain is not None:
+        return plain
     total: Readings = {}
     block: Readings = {}
     has_none = NO_STATISTICS.search(text) is not None

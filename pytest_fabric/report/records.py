@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,7 +76,7 @@ def _is_clean(text: str) -> bool:
 
 def _plain(value: object) -> object:
     """Return a record or a mapping as json takes it."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if hasattr(type(value), "__dataclass_fields__"):
         return vars(value)
     if isinstance(value, Mapping):
         return dict(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pytest_fabric.errors import TransportError
 from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello
-from pytest_fabric.transport.jobs import Collect, Job, Outcome, quoted
+from pytest_fabric.transport.jobs import Collect, Job, Outcome
 from pytest_fabric.transport.running import GRACE_S, OVERDUE_S, RunningJob
 from pytest_fabric.transport.sections import split
 from pytest_fabric.transport.wire import Wire
@@ -100,8 +100,8 @@ class NodeSession:
 
     def begin(self, collect: Collect) -> RunningCollect:
         """Start the sections."""
-        for words in collect.sections.values():
-            self._audit(self.node, quoted(words))
+        for command in collect.commands.values():
+            self._audit(self.node, command)
         running = self._submit(collect.request, collect.deadline_s)
         return RunningCollect(self._token, collect, running)
 

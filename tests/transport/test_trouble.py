@@ -112,7 +112,7 @@ def test_a_node_that_accepts_and_says_nothing(
 ) -> None:
     """A TCP probe does not prove that a node lives; the verdict comes within the time-out."""
     started = time.monotonic()
-    tried = []
+    tried: list[socket.socket] = []
     error = failure(pool(at(listener(tried.append), tmp_path)))
 
     assert error.kind == "silent"
