@@ -141,6 +141,14 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
     for name, match in _known(before.driver, _is_ethernet(before), _names(before) | _names(after)):
+        value = before.values.get(name)
+        if (
+            value is not None
+            and value == after.values.get(name)
+            and match.counter.behaviour == "wraps"
+        ):
+            grown.append(_still(after.port, before.driver, name))
+            continue
         try:
             grown.append(_grown(name, match, before, after))
         except CounterError as error:
@@ -150,6 +158,13 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         for meaning, said in problems.items()
     }
     return tuple(grown), told
+
+
+@lru_cache(maxsize=16_384)  # most counters of most windows: no growth, which is the same record
+def _still(port: str, driver: str, name: str) -> Growth:
+    match = catalogue.find(driver, name)
+    assert match is not None
+    return Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
 
 
 def _names(shot: Snapshot) -> frozenset[str]:

@@ -100,6 +100,7 @@ class Server:
         # Without this each small frame would wait for the acknowledgement of the one before.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport = paramiko.Transport(connection)
+        connection.settimeout(1.0)  # paramiko's own 0.1 s keep many quiet connections busy
         transport.add_server_key(self._host_key)
         transport.start_server(
             event=threading.Event(), server=Login(self._fabric, node, self._client_key, transport)

@@ -65,11 +65,12 @@ class RunDirectory:
         """Store a verdict."""
         self._append("verdicts.jsonl", records.dumps(verdict))
 
-    def audit(self, node: str, command: str) -> None:
-        """Store that `command` is about to be sent to `node`, with the time in UTC."""
+    def audit(self, node: str, *commands: str) -> None:
+        """Store that commands are about to be sent to `node`, one line each; the time is UTC."""
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
-        entry = {"time": moment.isoformat(timespec="milliseconds")}
-        self._append("audit.jsonl", records.dumps({**entry, "node": node, "command": command}))
+        entry = {"time": moment.isoformat(timespec="milliseconds"), "node": node}
+        lines = (records.dumps({**entry, "command": command}) for command in commands)
+        self._append("audit.jsonl", "\n".join(lines))
 
     def facts(self, node: str, facts: Mapping[str, object]) -> Path:
         """Store what was read from a node, whole or not at all, and return the file."""
@@ -110,9 +111,10 @@ class RunDirectory:
             return f"raw/{next(self._numbers):06d}.txt" if text else EMPTY
 
     def _create(self, name: str, content: bytes) -> None:
-        with (self.path / name).open("xb") as stream:
+        with FileIO(f"{self.path}/{name}", "xb") as stream:
             os.fchmod(stream.fileno(), atomic.MODE)
-            stream.write(content)
+            while content:
+                content = content[stream.write(content) :]
 
 
 def safe_name(node: str) -> str:

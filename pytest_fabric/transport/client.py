@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from pytest_fabric.errors import TransportError
 from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello
@@ -30,7 +31,12 @@ _END_SHELL = (
     '[ "$a" = "$c" ] && kill -KILL -$p; done'
 )
 
-Audit = Callable[[str, str], None]
+
+class Audit(Protocol):
+    """Who is told of commands before they are sent to a node."""
+
+    def __call__(self, node: str, /, *commands: str) -> None:
+        """Take note of them."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,7 @@ class NodeSession:
 
     def begin(self, collect: Collect) -> RunningCollect:
         """Start the sections."""
-        for command in collect.commands.values():
-            self._audit(self.node, command)
+        self._audit(self.node, *collect.commands.values())
         running = self._submit(collect.request, collect.deadline_s)
         return RunningCollect(self._token, collect, running)
 
