@@ -73,6 +73,7 @@ class Runner:
         self._given = given
         self._send = send
         self._rest = b""
+        self._answers: list[bytes] | None = None
         self._jobs: dict[str, Job] = {}
         self._pid = fabric.pid()
         self._frame(f"hello {self._pid}")
@@ -80,9 +81,13 @@ class Runner:
     def feed(self, data: bytes) -> None:
         """Take what came in; whole lines are carried out, in order."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            with self._fabric.lock:
+        with self._fabric.lock:
+            self._answers = []
+            for line in lines:
                 self._request(line.decode("utf-8", "replace"))
+            answers, self._answers = self._answers, None
+            for frame in answers:
+                self._send(frame)
 
     def close(self) -> None:
         """End every job: the controller has gone."""
@@ -185,4 +190,9 @@ class Runner:
         self._frame(f"end {ident} {why} {status} {len(out)} {len(err)} {cut}", out + err)
 
     def _frame(self, header: str, payload: bytes = b"") -> None:
-        self._send(f"{self._given.token} {header}\n".encode() + payload)
+        """Send a frame; what is answered within one `feed` goes out at its end, together."""
+        frame = f"{self._given.token} {header}\n".encode() + payload
+        if self._answers is None:
+            self._send(frame)
+        else:
+            self._answers.append(frame)

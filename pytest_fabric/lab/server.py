@@ -111,6 +111,7 @@ class Server:
         transport = paramiko.Transport(connection)
         if node.ssh == "dropped":
             self._drop_later(transport)
+        connection.settimeout(1.0)  # paramiko's own 0.1 s keep many quiet connections busy
         transport.add_server_key(self._host_key)
         transport.start_server(
             event=threading.Event(), server=Login(self._fabric, node, self._client_key, transport)

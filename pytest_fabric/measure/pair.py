@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import growth, refresh_s, require
@@ -169,13 +168,12 @@ def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
 
 
 def _snapshots(*sides: Side) -> list[tuple[Snapshot, float]]:
-    with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(_snapshot, sides))
-
-
-def _snapshot(side: Side) -> tuple[Snapshot, float]:
-    end = side.end
-    return window.read(side.session, end.port, end.rdma, end.rail.profile.sudo)
+    """Return the counters of each side, read at the same time."""
+    begun = [
+        (side.end, side.session.begin(window.job(side.end.rdma, side.end.rail.profile.sudo)))
+        for side in sides
+    ]
+    return [window.parsed(collecting.wait(), end.port, end.rdma) for end, collecting in begun]
 
 
 def _window(

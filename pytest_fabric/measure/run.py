@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_any
 from dataclasses import dataclass
+from functools import cached_property
 
-from pytest_fabric.errors import MeasurementError, NotRecognisedError, ToolError
+from pytest_fabric.errors import MeasurementError, ToolError, TransportError
 from pytest_fabric.measure.context import Context
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
@@ -59,10 +61,20 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Ran:
-    """Both ends of a try that got as far as starting the client."""
+    """Both ends of a try that got as far as starting the client, and the errors that they told."""
 
     client: Outcome
     server: Outcome
+
+    @cached_property
+    def client_error(self) -> ToolError:
+        """Return what the client told; kind `silent` when it told no error."""
+        return _tool_error(self.client)
+
+    @cached_property
+    def server_error(self) -> ToolError:
+        """Return what the server told; kind `silent` when it told no error."""
+        return _tool_error(self.server)
 
 
 def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
@@ -79,17 +91,12 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         server.cancel()
     if ran.client.end == "lease":
         return Obstacle("lease", f"{context.pair.client} is in use: {ran.client.stderr.strip()}")
-    if _port_taken(ran.server):
+    if ran.server_error.kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
-    told = _tool_error(ran.client)
-    if told.kind == "clock":
-        return Obstacle("clock", f"client at {context.pair.client}: {told}")
+    if ran.client_error.kind == "clock":
+        return Obstacle("clock", f"client at {context.pair.client}: {ran.client_error}")
     context.trail.attempts.append(Attempt(control_port, "ran"))
     return ran
-
-
-def _port_taken(server: Outcome) -> bool:
-    return _tool_error(server).kind == "port_in_use"
 
 
 def _until_ready(context: Context, server: Running) -> Obstacle | None:
@@ -103,7 +110,7 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
         ) from None
     outcome = server.wait()
     context.trail.keep("server", outcome)
-    if outcome.end == "port" or _port_taken(outcome):
+    if outcome.end == "port" or _tool_error(outcome).kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
     if outcome.end == "lease":
         return Obstacle("lease", f"{context.pair.server} is in use: {outcome.stderr.strip()}")
@@ -111,38 +118,40 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
 
 
 def _until_ended(context: Context, client: Running, server: Running, control_port: int) -> Ran:
-    with ThreadPoolExecutor(2) as threads:
-        ends = [threads.submit(client.wait), threads.submit(server.wait)]
-        try:
-            wait_any(ends, timeout=CONNECT_S, return_when=FIRST_COMPLETED)
-            _require_connection(context, ends, control_port)
-            wait_any(ends, return_when=FIRST_COMPLETED)
-            wait_any(ends, timeout=GRACE_S)
-        except MeasurementError:
-            client.cancel()
-            server.cancel()
-            _keep(context, ends)
-            raise
-        finally:
-            client.cancel()
-            server.cancel()
-    ran = Ran(client=ends[0].result(), server=ends[1].result())
+    first, over = threading.Event(), (threading.Event(), threading.Event())
+    for end, event in zip((client, server), over, strict=True):
+        end.when_ended(event.set)
+        end.when_ended(first.set)
+    try:
+        if not first.wait(CONNECT_S):
+            _require_connection(context, control_port)
+        first.wait()
+        until = time.monotonic() + GRACE_S
+        for event in over:
+            event.wait(max(0.0, until - time.monotonic()))
+    except MeasurementError:
+        client.cancel()
+        server.cancel()
+        _keep(context, client, server)
+        raise
+    finally:
+        client.cancel()
+        server.cancel()
+    ran = Ran(client=client.wait(), server=server.wait())
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
 
 
-def _keep(context: Context, ends: list[Future[Outcome]]) -> None:
+def _keep(context: Context, client: Running, server: Running) -> None:
     """Keep what both ends said although the run is given up: it is evidence."""
-    for name, end in zip(("client", "server"), ends, strict=True):
-        if end.exception() is None:
-            context.trail.keep(name, end.result())
+    for name, end in (("client", client), ("server", server)):
+        with contextlib.suppress(TransportError):  # a node that is lost says nothing more
+            context.trail.keep(name, end.wait())
 
 
-def _require_connection(context: Context, ends: list[Future[Outcome]], control_port: int) -> None:
+def _require_connection(context: Context, control_port: int) -> None:
     """Raise when the client still waits for an answer to its SYN: it would do so for minutes."""
-    if any(end.done() for end in ends):
-        return
     waiting = f":{control_port:04X} 02 "
     tables = ("/proc/net/tcp", "/proc/net/tcp6")
     outcome = context.client.session.run(Job(("grep", "-E", waiting, *tables), deadline_s=10.0))
@@ -162,12 +171,11 @@ def _verdict(context: Context, ran: Ran) -> str:
     if ran.client.truncated:
         raise context.error("output", f"client at {context.pair.client}: printed without end")
     if ran.client.end == "exit" and ran.client.status == 0:
-        for end, outcome in (("client", ran.client), ("server", ran.server)):
-            if (
-                outcome.end != "exit"
-                or outcome.status != 0
-                or _tool_error(outcome).kind != "silent"
-            ):
+        for end, outcome, told in (
+            ("client", ran.client, ran.client_error),
+            ("server", ran.server, ran.server_error),
+        ):
+            if outcome.end != "exit" or outcome.status != 0 or told.kind != "silent":
                 raise _failure(context, end, outcome)
         return ran.client.stdout
     server_failed = ran.server.end == "exit" and ran.server.status != 0
@@ -187,13 +195,8 @@ def _is_secondary(client: Outcome) -> bool:
 
 def _tool_error(outcome: Outcome) -> ToolError:
     """Return the error that a tool's text tells; kind `silent` when it tells none."""
-    try:
-        perftest.parse(f"{outcome.stdout}\n{outcome.stderr}")
-    except ToolError as error:
-        return error
-    except NotRecognisedError:
-        return ToolError("silent", "said nothing that is known")
-    return ToolError("silent", "printed a result")
+    said = perftest.find_error(f"{outcome.stdout}\n{outcome.stderr}")
+    return said or ToolError("silent", "said nothing that is known")
 
 
 def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:

@@ -10,6 +10,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pytest_fabric.errors import RefusedCommandError
 
@@ -44,6 +45,11 @@ ALLOWED = tuple(
 )
 
 
+@lru_cache(maxsize=4096)  # the counters of a port are read with the same words again and again
+def _is_allowed(line: str, words: tuple[str, ...]) -> bool:
+    return not _climbs(words) and any(pattern.fullmatch(line) for pattern in ALLOWED)
+
+
 def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     """Raise RefusedCommandError unless the command, without the site's prefix, is allowed."""
     words = list(argv)
@@ -53,8 +59,7 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
         words = words[3:] if words[:2] == ["taskset", "-c"] else words
     if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
         words = words[2:]
-    line = " ".join(words)
-    if _climbs(words) or not any(pattern.fullmatch(line) for pattern in ALLOWED):
+    if not _is_allowed(" ".join(words), tuple(words)):
         raise RefusedCommandError(
             f"refused to run {shlex.join(words)!r}: it is not on the read-only allow-list "
             "(pytest_fabric/tools/allowed.py)"

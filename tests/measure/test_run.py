@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,7 +14,7 @@ from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import CheckedSession, End
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Gid, NodeFacts, Pair, Port
-from pytest_fabric.transport import Collect, Job, Outcome
+from pytest_fabric.transport import Collect, Collecting, Job, Outcome
 from tests.clusters import cluster
 from tests.judge.test_views import PORT
 
@@ -53,6 +53,9 @@ class FakeRunning:
     def cancel(self) -> None:
         self.cancelled = True
 
+    def when_ended(self, call: Callable[[], None]) -> None:
+        call()
+
 
 @dataclass
 class FakeSession:
@@ -70,6 +73,9 @@ class FakeSession:
 
     def run(self, job: Job) -> Outcome:
         return ended()
+
+    def begin(self, collect: Collect) -> Collecting:
+        raise NotImplementedError
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         return {}
