@@ -100,7 +100,7 @@ def opened(cluster: Cluster, folder: Path) -> Iterator[Bench]:
         fabric.gather(cluster.nodes)
         low, high = cluster.tools.ports
         ports = itertools.cycle(range(low, high + 1))
-        yield Bench(fabric, directory, lab._process.pid, ports)
+        yield Bench(fabric, directory, lab.pid, ports)
     finally:
         pool.close()
         directory.close()
