@@ -73,9 +73,10 @@ def test_what_only_load_breaks_passes_and_is_told_as_contention(site: pytest.Pyt
     assert all("gpu002" in verdict.target for verdict in contended)
     assert all("Gb/s under load" in (v.contention or "") for v in contended)
     assert "all with gpu002" in done.stdout.str()
-    alone = [m for m in measurements(site) if m.alone]
+    found = measurements(site)
+    alone = [m for m in found if m.alone]
     assert {m.target for m in alone} == {verdict.target for verdict in contended}
-    first = {m.target: m for m in measurements(site) if not m.alone}
+    first = {m.target: m for m in found if not m.alone}
     for again in alone:
         assert again.bandwidth is not None
         slow = first[again.target].bandwidth
@@ -83,7 +84,7 @@ def test_what_only_load_breaks_passes_and_is_told_as_contention(site: pytest.Pyt
         assert again.bandwidth.average_bps > 1.15 * slow.average_bps
         assert not [
             m
-            for m in measurements(site)
+            for m in found
             if m is not again and together(m, again) and set(_nodes(m)) & set(_nodes(again))
         ]
 
@@ -152,7 +153,7 @@ def test_own(result):
 
 def test_x_stops_measuring(site: pytest.Pytester) -> None:
     """What comes after the first failure is not measured any more."""
-    options = ("--fabric-fault=latency_tail@gpu001", "-x", "--fabric-pairs=all")
+    options = ("--fabric-fault=latency_tail@gpu001:rail0", "-x", "--fabric-pairs=all")
     done = run(site, *options, "-k", "p99 or bandwidth")
 
     assert done.ret == 1
