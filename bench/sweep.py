@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 from bench.cost import cpu_of
@@ -144,7 +145,7 @@ def overlaps(records: Sequence[Measurement]) -> int:
     count = 0
     for spans in by_port.values():
         spans.sort()
-        count += sum(one[1] > other[0] for one, other in zip(spans, spans[1:], strict=False))
+        count += sum(one[1] > other[0] for one, other in pairwise(spans))
     return count
 
 

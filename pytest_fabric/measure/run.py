@@ -6,15 +6,15 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_fabric.errors import MeasurementError, ToolError, TransportError
-from pytest_fabric.measure.context import Context
+from pytest_fabric.measure.context import TOOL, Context
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
-from pytest_fabric.transport import Job, Outcome, Running
+from pytest_fabric.transport import Collecting, Job, Outcome
 
 #: perftest starts to listen within tenths of a second; a slow guest was seen to need two.
 READY_S = 15.0
@@ -29,9 +29,11 @@ GRACE_S = 5.0
 #: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
 TRIES = {"port_in_use": 10, "clock": 3}
 
+Sections = Mapping[str, Outcome]
 
-def traffic(context: Context, ports: Iterator[int]) -> str:
-    """Run server and client to their end and return what the client printed.
+
+def traffic(context: Context, ports: Iterator[int]) -> Ran:
+    """Run server and client to their end and return what became of both.
 
     Only what leaves no value is tried again: a control port that is taken, a clock that perftest
     could not calibrate. A lease that somebody else holds is for the caller to wait for. Raises
@@ -42,7 +44,7 @@ def traffic(context: Context, ports: Iterator[int]) -> str:
         control_port = next(ports)
         obstacle = _attempt(context, control_port)
         if isinstance(obstacle, Ran):
-            return _verdict(context, obstacle)
+            return obstacle
         context.trail.attempts.append(Attempt(control_port, obstacle.text))
         met[obstacle.kind] += 1
         if obstacle.kind == "lease":
@@ -61,10 +63,20 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Ran:
-    """Both ends of a try that got as far as starting the client, and the errors that they told."""
+    """Both ends of a try that got as far as starting the client: sections, tools, and errors."""
 
-    client: Outcome
-    server: Outcome
+    client_sections: Sections
+    server_sections: Sections
+
+    @property
+    def client(self) -> Outcome:
+        """Return what became of the client."""
+        return self.client_sections[TOOL]
+
+    @property
+    def server(self) -> Outcome:
+        """Return what became of the server."""
+        return self.server_sections[TOOL]
 
     @cached_property
     def client_error(self) -> ToolError:
@@ -78,14 +90,12 @@ class Ran:
 
 
 def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
-    server = context.server.session.start(context.job("server", control_port))
+    server = context.server.session.begin(context.job("server", control_port))
     try:
         obstacle = _until_ready(context, server)
         if obstacle is not None:
             return obstacle
-        # Only now: the server holds its lease, and nobody else's traffic is counted as ours.
-        context.open_window()
-        client = context.client.session.start(context.job("client", control_port))
+        client = context.client.session.begin(context.job("client", control_port))
         ran = _until_ended(context, client, server, control_port)
     finally:
         server.cancel()
@@ -99,7 +109,7 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
     return ran
 
 
-def _until_ready(context: Context, server: Running) -> Obstacle | None:
+def _until_ready(context: Context, server: Collecting) -> Obstacle | None:
     """Wait for the listening socket of our server; return what stands in the way, if anything."""
     try:
         if server.ready(READY_S):
@@ -108,7 +118,7 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
         raise context.error(
             "not_ready", f"{context.pair.server} did not listen within {READY_S:g} s"
         ) from None
-    outcome = server.wait()
+    outcome = server.wait()[TOOL]
     context.trail.keep("server", outcome)
     if outcome.end == "port" or _tool_error(outcome).kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
@@ -117,7 +127,9 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
     raise _failure(context, "server", outcome)
 
 
-def _until_ended(context: Context, client: Running, server: Running, control_port: int) -> Ran:
+def _until_ended(
+    context: Context, client: Collecting, server: Collecting, control_port: int
+) -> Ran:
     first, over = threading.Event(), (threading.Event(), threading.Event())
     for end, event in zip((client, server), over, strict=True):
         end.when_ended(event.set)
@@ -137,17 +149,17 @@ def _until_ended(context: Context, client: Running, server: Running, control_por
     finally:
         client.cancel()
         server.cancel()
-    ran = Ran(client=client.wait(), server=server.wait())
+    ran = Ran(client.wait(), server.wait())
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
 
 
-def _keep(context: Context, client: Running, server: Running) -> None:
+def _keep(context: Context, client: Collecting, server: Collecting) -> None:
     """Keep what both ends said although the run is given up: it is evidence."""
     for name, end in (("client", client), ("server", server)):
         with contextlib.suppress(TransportError):  # a node that is lost says nothing more
-            context.trail.keep(name, end.wait())
+            context.trail.keep(name, end.wait()[TOOL])
 
 
 def _require_connection(context: Context, control_port: int) -> None:
@@ -163,7 +175,7 @@ def _require_connection(context: Context, control_port: int) -> None:
         )
 
 
-def _verdict(context: Context, ran: Ran) -> str:
+def verdict(context: Context, ran: Ran) -> str:
     """Return what the client said when both ends ended well. Raises what went wrong first.
 
     Both streams of both ends are read: a wrapper may lose the exit status of a tool that failed.
@@ -181,11 +193,6 @@ def _verdict(context: Context, ran: Ran) -> str:
     server_failed = ran.server.end == "exit" and ran.server.status != 0
     first = "server" if server_failed and _is_secondary(ran.client) else "client"
     raise _failure(context, first, ran.server if first == "server" else ran.client)
-
-
-def _ended_well(outcome: Outcome) -> bool:
-    has_status = outcome.end == "exit" and outcome.status == 0
-    return has_status and _tool_error(outcome).kind == "silent"
 
 
 def _is_secondary(client: Outcome) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.counters import snapshot
+from pytest_fabric.counters import refresh_s, snapshot
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.metrics import LATENCY_TOOLS
@@ -50,24 +50,48 @@ class Window:
     duration_s: float
 
 
-def job(port: RdmaPort, sudo: Sequence[str] = ()) -> Collect:
-    """Return the one job that reads every counter of a port; `sudo` names tools that need it."""
+def sections(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that read every counter of a port; `sudo` names tools that need it."""
     base = f"/sys/class/infiniband/{port.device}/ports/{port.number}"
-    sections: dict[str, tuple[str, ...]] = {
+    found: dict[str, tuple[str, ...]] = {
         "uptime": ("cat", "/proc/uptime"),
         "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
     }
     for place, netdev in enumerate(port.netdevs):
         asroot = ("sudo", "-n") if "ethtool" in sudo else ()
-        sections[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
-    return Collect(sections, deadline_s=20.0)
+        found[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
+    return found
+
+
+def before(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that open a window."""
+    return {f"before-{name}": words for name, words in sections(port, sudo).items()}
+
+
+def after(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that close a window, once the driver's slowest counter is fresh."""
+    wait = refresh_s(port.driver)
+    settle = {"settle": ("sleep", f"{wait:g}")} if wait else {}
+    return {
+        **settle,
+        **{f"after-{name}": words for name, words in sections(port, sudo).items()},
+    }
+
+
+def moment(
+    which: str, outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort
+) -> tuple[Snapshot, float]:
+    """Return counters and uptime `before` or `after` a tool's run. Raises MeasurementError."""
+    start = f"{which}-"
+    mine = {key[len(start) :]: value for key, value in outcomes.items() if key.startswith(start)}
+    return parsed(mine, name, port)
 
 
 def read(
     session: Session, name: Port, port: RdmaPort, sudo: Sequence[str] = ()
 ) -> tuple[Snapshot, float]:
     """Return the counters of a port and the node's uptime in seconds. Raises MeasurementError."""
-    return parsed(session.collect(job(port, sudo)), name, port)
+    return parsed(session.collect(Collect(sections(port, sudo), 20.0)), name, port)
 
 
 def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple[Snapshot, float]:

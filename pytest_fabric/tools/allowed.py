@@ -36,7 +36,7 @@ ALLOWED = tuple(
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
-        r"sleep [1-9]",
+        r"sleep ([1-9]|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
         r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"
@@ -56,7 +56,8 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     if prefix and words[: len(prefix)] == list(prefix):
         words = words[len(prefix) :]
         words = words[4:] if words[:3] == ["timeout", "-k", "5"] else words
-        words = words[3:] if words[:2] == ["taskset", "-c"] else words
+    if words[:2] == ["taskset", "-c"] and re.fullmatch(r"\d+", "".join(words[2:3])):
+        words = words[3:]
     if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
         words = words[2:]
     if not _is_allowed(" ".join(words), tuple(words)):

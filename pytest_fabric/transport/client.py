@@ -47,10 +47,22 @@ class RunningCollect:
     collect: Collect
     running: RunningJob
 
+    def ready(self, timeout_s: float) -> bool:
+        """Wait for their port: True listens, False ended before; TimeoutError when neither."""
+        return self.running.ready(timeout_s)
+
     def wait(self) -> dict[str, Outcome]:
-        """Wait for them; one that was not reached ended with the deadline."""
+        """Wait for them; one that was not reached ended as the job did."""
         ended = self.running.wait_raw()
         return split(self.token, ended, self.collect.sections, self.running.duration_s)
+
+    def cancel(self) -> None:
+        """Let them be ended: TERM, after 2 s KILL."""
+        self.running.cancel()
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once they have ended or their node is gone."""
+        self.running.when_ended(call)
 
 
 class NodeSession:

@@ -65,8 +65,7 @@ class Job:
 
     def __post_init__(self) -> None:
         _ = self._quoted
-        if self.lease is not None and not re.fullmatch(r"/\S+", self.lease):
-            raise ValueError(f"expected an absolute path without blanks, got {self.lease!r}")
+        _require_path(self.lease)
 
     def command(self) -> str:
         """Return the command line that runs on the node."""
@@ -79,28 +78,24 @@ class Job:
 
     def request(self, number: int) -> str:
         """Return the line that asks the runner for this job."""
-        fields = (
-            "run",
-            number,
-            _seconds(self.deadline_s),
-            self.cap_bytes,
-            "-" if self.lease is None else self.lease,
-            "-" if self.listen is None else self.listen,
-            "-" if self.core is None else self.core,
-            self._quoted,
-        )
-        return " ".join(map(str, fields))
+        return f"run {_fields(number, self, self.core)} {self._quoted}"
 
 
 @dataclass(frozen=True)
 class Collect:
-    """Several commands one after another as one job, their outputs told apart by name."""
+    """Several commands one after another as one job, their outputs told apart by name.
+
+    `lease` and `listen` as for a job: the lock is kept until the last command has ended.
+    """
 
     sections: Mapping[str, tuple[Word, ...]]
     deadline_s: float
+    lease: str | None = None
+    listen: int | None = None
     cap_bytes: int = CAP_BYTES
 
     def __post_init__(self) -> None:
+        _require_path(self.lease)
         for name in self.commands:
             if not _SECTION.fullmatch(name):
                 raise ValueError(f"expected a section name of [a-z0-9_-], got {name!r}")
@@ -113,8 +108,18 @@ class Collect:
     def request(self, number: int) -> str:
         """Return the line that asks the runner for all sections."""
         sections = (f"section {name} {command}" for name, command in self.commands.items())
-        head = f"collect {number} {_seconds(self.deadline_s)} {self.cap_bytes} "
-        return head + " ; ".join(sections)
+        return f"collect {_fields(number, self, None)} {' ; '.join(sections)}"
+
+
+def _fields(number: int, job: Job | Collect, core: int | None) -> str:
+    """Return what stands before the words of a request; `-` is nothing."""
+    optional = ("-" if field is None else field for field in (job.lease, job.listen, core))
+    return " ".join(map(str, (number, _seconds(job.deadline_s), job.cap_bytes, *optional)))
+
+
+def _require_path(lease: str | None) -> None:
+    if lease is not None and not re.fullmatch(r"/\S+", lease):
+        raise ValueError(f"expected an absolute path without blanks, got {lease!r}")
 
 
 @dataclass(frozen=True)
@@ -153,8 +158,17 @@ class Running(Protocol):
 class Collecting(Protocol):
     """Sections that were started."""
 
+    def ready(self, timeout_s: float) -> bool:
+        """Wait for their port: True listens, False ended before; TimeoutError when neither."""
+
     def wait(self) -> dict[str, Outcome]:
-        """Wait for them; one that was not reached ended with the deadline."""
+        """Wait for them; one that was not reached ended as the job did."""
+
+    def cancel(self) -> None:
+        """Let them be ended: TERM, after 2 s KILL."""
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once they have ended or their node is gone."""
 
 
 class Session(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -65,8 +65,17 @@ MOVING = {**IDLE, "bytes1": moved(1000 + 2 * IDLE_WORDS)}
 class Said:
     outcomes: dict[str, Outcome]
 
+    def ready(self, timeout_s: float) -> bool:
+        return False
+
     def wait(self) -> dict[str, Outcome]:
         return self.outcomes
+
+    def cancel(self) -> None:
+        """It has ended."""
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        call()
 
 
 @dataclass
