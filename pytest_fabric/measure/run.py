@@ -138,6 +138,8 @@ def _until_ended(
         if not first.wait(CONNECT_S):
             _require_connection(context, control_port)
         first.wait()
+        if over[0].is_set() and client.wait()[TOOL].end == "lease":
+            server.cancel()  # nobody will come, and its port can be used by whoever has the other
         until = time.monotonic() + GRACE_S
         for event in over:
             event.wait(max(0.0, until - time.monotonic()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -159,6 +160,27 @@ def test_a_held_lease_is_told_with_its_holder() -> None:
     with pytest.raises(MeasurementError, match="gpu001:rail0 is in use: held by ann") as caught:
         traffic(made)
     assert caught.value.kind == "lease"
+
+
+def test_a_server_whose_client_cannot_have_its_port_is_ended_at_once() -> None:
+    """Else two runs that hold one end each would keep each other from measuring for seconds."""
+    cancelled: list[float] = []
+
+    class Waiting(FakeRunning):
+        def when_ended(self, call: Callable[[], None]) -> None:
+            self.call = call
+
+        def cancel(self) -> None:
+            if not self.cancelled:
+                cancelled.append(time.monotonic())
+                self.call()
+            self.cancelled = True
+
+    held = ended(stderr="held by ann, pid 7", status=None, end="lease")
+    begun = time.monotonic()
+    with pytest.raises(MeasurementError):
+        traffic(context([held], [Waiting(ended(end="cancelled", status=143))]))
+    assert cancelled[0] - begun < 2
 
 
 def test_a_clock_that_cannot_be_calibrated_is_tried_again_three_times() -> None:
