@@ -204,6 +204,14 @@ CATALOGUE = {
             on_port=lambda port: replace(port, foreign=0.25),
         ),
         Fault(
+            "pause_storm",
+            ("port",),
+            "the port makes its senders wait for half of the time in which it receives",
+            "a host that cannot take in what it is sent: a hung process, a slow PCIe path",
+            on_port=lambda port: replace(port, storms=True),
+            layers=(ETHERNET,),
+        ),
+        Fault(
             "shared_slot",
             ("node",),
             "the node's network cards share one PCIe link, which carries one of them at full rate",

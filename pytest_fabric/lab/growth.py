@@ -206,6 +206,10 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     values: dict[str, int] = {}
     for priority in port.lossless:
         values |= _pauses(f"prio{priority}", tally.pauses[priority])
+        if port.storms:  # it makes its senders wait for half of the time in which it receives
+            paused_us = int(tally.received_bytes[priority] * 4e6 / port.speed_bps)
+            values[f"tx_prio{priority}_pause_duration"] += paused_us
+            values[f"tx_prio{priority}_pause"] += paused_us // 50
     return values or _pauses("global", tally.pauses[0])
 
 

@@ -69,6 +69,7 @@ class Port:
     is_held: bool = False
     foreign: float = 0.0
     shares_slot: bool = False
+    storms: bool = False
 
     @property
     def is_ethernet(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pytest_fabric.errors import MeasurementError
@@ -53,7 +54,9 @@ class Trail:
 
 @dataclass(frozen=True)
 class Context:
-    """What the steps of one run share."""
+    """What the steps of one run share; `watch` is called while the tools are at work, and raises
+    MeasurementError when they must be ended.
+    """
 
     pair: Pair
     settings: Settings
@@ -61,6 +64,7 @@ class Context:
     server: Side
     prefix: tuple[str, ...]
     trail: Trail
+    watch: Callable[[], None]
 
     def job(self, end: str, control_port: int) -> Collect:
         """Return what an end does while it holds its port: counters, its tool, counters again.

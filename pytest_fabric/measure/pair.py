@@ -16,7 +16,7 @@ from pytest_fabric.errors import (
     TransportError,
 )
 from pytest_fabric.measure import context as contexts
-from pytest_fabric.measure import run, window
+from pytest_fabric.measure import run, storms, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Job
@@ -59,7 +59,10 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
     try:
         client, server = (_side(fabric, end, settings) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
-        context = Context(pair, settings, client, server, prefix, trail)
+        watch = (
+            storms.Watch(str(pair), (client, server)) if job.load == "disruptive" else _unwatched
+        )
+        context = Context(pair, settings, client, server, prefix, trail, watch)
         versions.update(_versions(context))
         values = _values(fabric, context, ports)
     except FabricError as problem:
@@ -81,6 +84,10 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         started=started,
         duration=time.monotonic() - clock,
     )
+
+
+def _unwatched() -> None:
+    """Let a load that disrupts nobody run to its end."""
 
 
 def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Measurement:
@@ -182,11 +189,11 @@ def _window(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
         problems.update(_unknown(last))
         seconds = max(seconds, late - early)
     for side in (context.client, context.server):
-        problems.update(_unwatched(side, grown))
+        problems.update(_blind(side, grown))
     return window.Window(tuple(grown), problems, seconds)
 
 
-def _unwatched(side: Side, grown: list[Growth]) -> dict[str, str]:
+def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
     """Return the pause of lossless priorities that an end cannot count: PFC is off there.
 
     mlx5 has a pause counter of a priority only while PFC is on for it.

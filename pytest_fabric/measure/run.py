@@ -25,6 +25,9 @@ CONNECT_S = 4.0
 #: What one end may outlive the other: normally milliseconds, and for ever when the peer has died.
 GRACE_S = 5.0
 
+#: How often a run is looked at while its tools are at work.
+WATCH_S = 1.0
+
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
 #: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
 TRIES = {"port_in_use": 10, "clock": 3}
@@ -135,9 +138,7 @@ def _until_ended(
         end.when_ended(event.set)
         end.when_ended(first.set)
     try:
-        if not first.wait(CONNECT_S):
-            _require_connection(context, control_port)
-        first.wait()
+        _watch(context, first, control_port)
         if over[0].is_set() and client.wait()[TOOL].end == "lease":
             server.cancel()  # nobody will come, and its port can be used by whoever has the other
         until = time.monotonic() + GRACE_S
@@ -155,6 +156,17 @@ def _until_ended(
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
+
+
+def _watch(context: Context, first: threading.Event, control_port: int) -> None:
+    """Wait until an end is over; raise when the client is not let in, or load must end."""
+    connected_by = time.monotonic() + CONNECT_S
+    is_asked = False
+    while not first.wait(WATCH_S):
+        if not is_asked and time.monotonic() >= connected_by:
+            is_asked = True
+            _require_connection(context, control_port)
+        context.watch()
 
 
 def _keep(context: Context, client: Collecting, server: Collecting) -> None:

@@ -107,6 +107,7 @@ def context(
         side(PAIR.server, servers),
         prefix,
         Trail(),
+        lambda: None,
     )
 
 

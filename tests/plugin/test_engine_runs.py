@@ -179,7 +179,6 @@ def test_light_load_measures_latency_only(site: pytest.Pytester) -> None:
 
 def test_disruptive_load_needs_a_dedicated_fabric(site: pytest.Pytester) -> None:
     """A permutation loads everything at once: that is said in one line before anything happens."""
-    edit(site, "leaf: leaf-0", "leaf: leaf-0")
     refused = run(site, "--fabric-pairs=permutation")
 
     assert refused.ret == 4
@@ -187,6 +186,55 @@ def test_disruptive_load_needs_a_dedicated_fabric(site: pytest.Pytester) -> None
     assert "permutation" in text
     assert "Traceback" not in text
     assert not (site.path / "fabric-runs").exists()
+
+
+def two_leaves(site: pytest.Pytester) -> None:
+    """Put two nodes on each of two leaves, one rail each."""
+    rail = 'rails: {rail0: {pci: "0000:1a:00.0", network: 10.1.0.0/16, leaf: leaf-%d}}'
+    head, rest = (site.path / "cluster.yaml").read_text().split("nodes:\n", 1)
+    profiles = rest[rest.index("profiles:") :]
+    nodes = "\n".join(
+        f"  gpu[00{first}-00{first + 1}]: {{profile: cx7, {rail % leaf}}}"
+        for leaf, first in enumerate((1, 3))
+    )
+    (site.path / "cluster.yaml").write_text(f"{head}nodes:\n{nodes}\n{profiles}")
+
+
+def test_a_permutation_loads_all_ports_at_once(site: pytest.Pytester) -> None:
+    """On a dedicated fabric: leaf to leaf, everybody at the same time, then the way back."""
+    two_leaves(site)
+    done = run(
+        site, "--fabric-pairs=permutation", "--fabric-load=disruptive", "-k", "test_write_bandwidth"
+    )
+
+    assert done.ret == 0
+    found = measurements(site)
+    assert len(found) == 4
+    assert len([pair for pair in itertools.combinations(found, 2) if together(*pair)]) >= 2
+    assert min(m.company for m in found) >= 1
+
+
+def test_a_pause_storm_ends_a_disruptive_phase(site: pytest.Pytester) -> None:
+    """While it lasts: what runs is ended, what has not started is not started."""
+    two_leaves(site)
+    edit(site, "time: 0.02", "time: 0.8")
+    done = run(
+        site,
+        "--fabric-pairs=permutation",
+        "--fabric-load=disruptive",
+        "--fabric-fault=pause_storm@gpu003:rail0",
+        "-k",
+        "test_write_bandwidth or test_send_bandwidth",
+    )
+
+    assert done.ret == 10
+    errors = verdicts(site, "error")
+    assert any(
+        "ended, since a pause storm shows: gpu003:rail0" in (v.message or "") for v in errors
+    )
+    assert any("not tried, since" in (v.message or "") for v in errors)
+    assert len(measurements(site)) <= 4
+    assert all(m.duration < 4 for m in measurements(site) if m.error is not None)
 
 
 def test_time_that_is_over_ends_the_run(site: pytest.Pytester) -> None:
