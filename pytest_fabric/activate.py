@@ -18,20 +18,30 @@ from pytest_fabric.measure.engine import nothing
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
+from pytest_fabric.selection import Selection
 
 
-def tell_problems(config: pytest.Config) -> None:
-    """Raise UsageError for what went wrong while tests were parametrised."""
-    problems = config.stash.get(problem_key, [])
-    if problems and not hasattr(config, "workerinput"):
+def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
+    """Raise UsageError for what went wrong at collection; the controller does it for workers."""
+    problems = [*more, *config.stash.get(problem_key, [])]
+    if hasattr(config, "workerinput"):
+        config.stash[problem_key] = problems
+    elif problems:
         raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
 
 
-def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+def activate(session: pytest.Session) -> None:
+    """Start a run whose tests are run in this process. Raises UsageError."""
+    config = session.config
+    run = begin(session, Selection.of(session.items))
+    hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
+    config.pluginmanager.register(hooks, "fabric-items")
+    config.stash[answers_key] = Answers(run.inventory, run.engine, nothing)
+
+
+def begin(session: pytest.Session, selection: Selection) -> FabricRun:
     """Start the run: lab, run directory, reports. Raises UsageError."""
     config = session.config
-    if hasattr(config, "workerinput"):
-        return
     if not __debug__ and config.getoption("assertmode") == "plain":
         raise pytest.UsageError(
             "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
@@ -47,14 +57,12 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:
         raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
-    config.pluginmanager.register(Active(config, run), "fabric-active")  # it closes the run
-    run.plan(items)
-    hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
-    config.pluginmanager.register(hooks, "fabric-items")
-    config.stash[answers_key] = Answers(inventory, run.engine, nothing)
+    config.pluginmanager.register(Active(config, run, selection), "fabric-active")
+    run.plan(selection)
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)
+    return run
 
 
 def _require_writable(config: pytest.Config) -> None:

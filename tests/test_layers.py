@@ -37,6 +37,7 @@ GLUE = {
     "active",
     "answers",
     "cli",
+    "distribution",
     "endpoints",
     "fixtures",
     "html_hooks",
@@ -47,8 +48,12 @@ GLUE = {
     "parametrize",
     "plugin",
     "policy",
+    "rpc",
     "run",
+    "selection",
     "subjects",
+    "worker",
+    "workers",
 }
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
