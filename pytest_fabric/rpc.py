@@ -89,6 +89,11 @@ class Line:
         with contextlib.suppress(OSError):  # it is gone
             self._channel.send(STOP)
 
+    def close(self) -> None:
+        """Let the other end know that nobody listens any more."""
+        with contextlib.suppress(OSError):
+            self._channel.close()
+
     def receive(self) -> bytes | None:
         """Return the next bytes, or None when the other end is gone."""
         return self._arrived.get()
@@ -131,18 +136,19 @@ class Client:
 
 def serve(line: Line, answers: Mapping[str, Callable[..., object]]) -> None:
     """Answer questions by name until the other end is gone."""
-    while (data := line.receive()) is not None:
-        try:
-            number, name, args = loads(data)
-            reply = _reply(number, answers[name], args)
-            line.send(reply)
-        except (OSError, pickle.UnpicklingError, KeyError):
-            return
-
-
-def _reply(number: int, answer: Callable[..., object], args: tuple[object, ...]) -> bytes:
     try:
-        return dumps((number, None, answer(*args)))
+        while (data := line.receive()) is not None:
+            number, name, args = loads(data)
+            line.send(_reply(number, lambda: answers[name](*args)))  # noqa: B023 - called at once
+    except Exception:
+        return  # the end of the line tells the worker
+    finally:
+        line.close()
+
+
+def _reply(number: int, answer: Callable[[], object]) -> bytes:
+    try:
+        return dumps((number, None, answer()))
     except FabricError as error:
         return dumps((number, (type(error), error.args, vars(error)), None))
     except BaseException as error:  # a thread that dies would let the worker wait for ever

@@ -56,13 +56,14 @@ class Workers:
         if data is None:
             return
         if self._run is None:
-            self._run = self._begun(rpc.loads(data))
+            self._begin(rpc.loads(data))
+        assert self._run is not None
         questions = _questions(self._run, line)
         threading.Thread(
             target=rpc.serve, args=(line, questions), name="fabric worker", daemon=True
         ).start()
 
-    def _begun(self, collected: Collected) -> FabricRun:
+    def _begin(self, collected: Collected) -> None:
         if collected.problems:
             raise pytest.UsageError("\n".join(collected.problems))
         if self._config.option.dist == "each":
@@ -72,10 +73,10 @@ class Workers:
             )
         activate = importlib.import_module("pytest_fabric.activate")
         run: FabricRun = activate.begin(self._session, collected.selection)
+        self._run = run
         self._groups = collected.groups
         signal.signal(signal.SIGTERM, importlib.import_module("pytest_fabric.active").interrupt)
         run.start(collected.selection)
-        return run
 
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> object | None:
         """Deal tests by their measurements, unless the user has chosen another way."""
@@ -93,13 +94,16 @@ class Workers:
             results = importlib.import_module("pytest_fabric.results")
             self._run.keep(results.Verdict(**data))
         dsession: Any = self._config.pluginmanager.getplugin("dsession")
-        if report.failed and 0 < dsession.maxfail <= dsession.countfailures + 1:
+        if report.failed and dsession.maxfail and dsession.countfailures + 1 >= dsession.maxfail:
             self._stop()
 
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """Make a crash of a worker an error of the test that it was running."""
-        if self._run is not None and self._run.lost(crashitem, report.longreprtext):
+        place, _, name = crashitem.partition("::")
+        told = "expected the test to end, found that its worker crashed while running it"
+        if self._run is not None and self._run.lost(crashitem, told):
             report.when = "teardown"  # of an unknown phase it would be in no HTML report
+            report.location = (place, None, name)
 
     def pytest_testnodedown(self, node: WorkerController) -> None:
         """Forget a worker."""
