@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fabric.active import Active
+from pytest_fabric import planning
+from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import user_path
 from pytest_fabric.items import ItemHooks
-from pytest_fabric.measure.engine import nothing
+from pytest_fabric.live import LiveLine
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
@@ -33,10 +34,14 @@ def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
 def activate(session: pytest.Session) -> None:
     """Start a run whose tests are run in this process. Raises UsageError."""
     config = session.config
+    if config.getoption("--fabric-plan"):
+        _show_plan(config, session.items)
+        return
     run = begin(session, Selection.of(session.items))
     hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
     config.pluginmanager.register(hooks, "fabric-items")
-    config.stash[answers_key] = Answers(run.inventory, run.engine, nothing)
+    live = LiveLine(config, run.engine.progress)
+    config.stash[answers_key] = Answers(run.inventory, run.engine, live)
 
 
 def begin(session: pytest.Session, selection: Selection) -> FabricRun:
@@ -46,10 +51,10 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         raise pytest.UsageError(
             "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
         )
-    _require_writable(config)
     try:
         inventory = loaded(config)
         policy = policy_of(config, inventory)
+        _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
         run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out)
@@ -63,6 +68,22 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)
     return run
+
+
+def _show_plan(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Print what would be measured, and let no test run. Raises UsageError."""
+    try:
+        inventory = loaded(config)
+        policy = policy_of(config, inventory)
+    except ConfigError as error:
+        raise pytest.UsageError("\n".join(error.lines)) from None
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    shown = planning.lines(inventory, policy, items, config.get_verbosity() > 0)
+    if reporter is not None:
+        reporter.section("fabric plan")
+        for line in shown:
+            reporter.line(line)
+    config.pluginmanager.register(PlanOnly(), "fabric-plan")
 
 
 def _require_writable(config: pytest.Config) -> None:

@@ -79,6 +79,15 @@ class Active:
             terminalreporter.line(line)
 
 
+class PlanOnly:
+    """Registered instead of a run when only its plan is wanted."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool:
+        """Run no test."""
+        return True
+
+
 def interrupt(number: int, frame: FrameType | None) -> None:
     """End the session as Ctrl-C does: reports are written then."""
     raise KeyboardInterrupt(f"signal {number}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pytest
 
@@ -21,6 +21,8 @@ from pytest_fabric.parametrize import TARGET, NoTarget
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
 from pytest_fabric.subjects import MeasurablePair, NodeShell, Shell
+
+T = TypeVar("T")
 
 ledger_key = pytest.StashKey[Ledger]()
 measured_key = pytest.StashKey[Measured]()
@@ -50,13 +52,23 @@ class Source(Protocol):
         """Return a shell on a node. Raises TransportError."""
 
 
-class Answers:
-    """Answers what the fixtures ask; `waiting` is called now and then while a result is awaited."""
+class Live(Protocol):
+    """What is shown while a result is awaited."""
 
-    def __init__(self, inventory: Inventory, source: Source, waiting: Callable[[], None]) -> None:
+    def draw(self) -> None:
+        """Show how far the run is now; called again and again."""
+
+    def clear(self) -> None:
+        """Show nothing any more."""
+
+
+class Answers:
+    """Answers what the fixtures ask."""
+
+    def __init__(self, inventory: Inventory, source: Source, live: Live | None = None) -> None:
         self.cluster = inventory.cluster
         self._source = source
-        self._waiting = waiting
+        self._live = live
 
     def result(self, item: pytest.Item, target: Target) -> PairResult | PortResult | NodeResult:
         """Return the result of what an item declares. Raises MeasurementError, TransportError."""
@@ -97,12 +109,12 @@ class Answers:
         refusal = self._source.refusal(want)
         if refusal is not None:
             pytest.skip(refusal)
-        measured = self._source.pair(want, self._waiting)
+        measured = self._awaited(self._source.pair, want)
         item.stash[measured_key] = measured
         _require_value(measured.record)
 
         def alone() -> tuple[Measurement, ...]:
-            records = measured.alone or self._source.alone(want, self._waiting)
+            records = measured.alone or self._awaited(self._source.alone, want)
             item.stash[measured_key] = Measured(measured.record, records)
             for record in records:
                 _require_value(record, "alone, after a miss under load: ")
@@ -111,8 +123,21 @@ class Answers:
         require = self.limits(pair).require
         return PairResult(measured.record, ledger_of(item), require, alone)
 
+    def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
+        """Return what a source answers, and show how far the run is meanwhile."""
+        if self._live is None:
+            return ask(want, nothing)
+        try:
+            return ask(want, self._live.draw)
+        finally:
+            self._live.clear()
+
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self._source.node(node), ledger_of(item))
+
+
+def nothing() -> None:
+    """Show nothing while a result is awaited."""
 
 
 def _require_value(record: Measurement, when: str = "") -> None:

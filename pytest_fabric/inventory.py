@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from pytest_fabric.results import Pair, Port
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a run is about: the cluster, and the ports and pairs that options left of it."""
+    """What a run is about: the cluster, and what options left of it; pairs come round by round."""
 
     cluster: Cluster
     ports: tuple[Port, ...]
@@ -28,6 +30,11 @@ class Inventory:
     def nodes(self) -> tuple[str, ...]:
         """Return the names of the nodes, in the order of the inventory."""
         return tuple(dict.fromkeys(port.node for port in self.ports))
+
+    @property
+    def leaves(self) -> dict[Port, str]:
+        """Return the leaf of each port of which it is declared."""
+        return _leaves(self.cluster, self.ports)
 
     def targets(self, over: str) -> tuple[Pair | Port | str, ...]:
         """Return what a test is run over: `pair`, `port` or `node`."""
@@ -70,22 +77,43 @@ def load(config: pytest.Config) -> Inventory:
         )
     ports = _selected(cluster, config.getoption("--fabric-nodes"))
     strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
-    listed = [(_port(client), _port(server)) for client, server in cluster.pairs.list]
+    return Inventory(cluster, ports, _pairs(cluster, ports, strategy), strategy)
+
+
+def _pairs(cluster: Cluster, ports: tuple[Port, ...], strategy: str) -> tuple[Pair, ...]:
+    """Return the pairs of a strategy, round by round. Raises ConfigError."""
+    keys = cluster.pairs
+    listed = [(Port.parse(client), Port.parse(server)) for client, server in keys.list]
     if strategy == "list" and not listed:
         raise ConfigError(
-            f"--fabric-pairs list: expected pairs.list in {path.name}, found none: write down the "
-            "pairs, or choose ring or all"
-        )
-    if strategy == "list":
-        return Inventory(
-            cluster, ports, tuple(strategies.select(strategy, ports, listed)), strategy
+            f"--fabric-pairs list: expected pairs.list in {cluster.source.name}, found none: write "
+            "down the pairs, or choose another strategy"
         )
     # Ports of two link layers cannot talk to each other, whatever their rails are called.
     by_layer: dict[str, list[Port]] = {}
     for port in ports:
-        by_layer.setdefault(cluster.rail(port).profile.link.layer, []).append(port)
-    pairs = [pair for group in by_layer.values() for pair in strategies.select(strategy, group)]
-    return Inventory(cluster, ports, tuple(pairs), strategy)
+        layer = "" if strategy == "list" else cluster.rail(port).profile.link.layer
+        by_layer.setdefault(layer, []).append(port)
+    choose = partial(
+        strategies.select,
+        strategy,
+        leaves=_leaves(cluster, ports),
+        seed=keys.seed,
+        peers=keys.peers,
+        cross_rail=keys.cross_rail,
+        listed=listed,
+    )
+    try:
+        chosen = [pair for group in by_layer.values() for pair in choose(group)]
+    except ConfigError as error:
+        raise ConfigError(f"{cluster.source.name}: {error}") from None
+    return tuple(strategies.order(chosen, keys.seed))
+
+
+def _leaves(cluster: Cluster, ports: Iterable[Port]) -> dict[Port, str]:
+    """Return the leaf of each port of which it is declared."""
+    found = ((port, cluster.rail(port).leaf) for port in ports)
+    return {port: leaf for port, leaf in found if leaf is not None}
 
 
 def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:
@@ -98,8 +126,3 @@ def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:
             f"--fabric-nodes: expected nodes of {cluster.source.name}, got {', '.join(unknown[:3])}"
         )
     return tuple(port for port in cluster.ports() if port.node in set(names))
-
-
-def _port(name: str) -> Port:
-    node, _, rail = name.partition(":")
-    return Port(node, rail)

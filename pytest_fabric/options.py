@@ -23,8 +23,9 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--fabric-pairs",
         metavar="STRATEGY",
-        choices=("ring", "all", "list"),
-        help="Choose pairs by this strategy instead of the inventory's: ring, all or list",
+        choices=("cover", "ring", "all", "permutation", "random", "list"),
+        help="Choose pairs by this strategy instead of the inventory's: "
+        "cover, ring, all, permutation, random or list",
     )
     group.addoption(
         "--fabric-out",

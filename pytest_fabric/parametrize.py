@@ -80,5 +80,6 @@ def _over(metafunc: pytest.Metafunc) -> str:
 def _why_none(chosen: inventory.Inventory, over: str) -> str:
     if not chosen.ports:
         return "no node is left: see excluded and --fabric-nodes"
-    strategy = chosen.cluster.pairs.strategy
-    return f"strategy {strategy} found no {over} among {len(chosen.ports)} ports on their rails"
+    return (
+        f"strategy {chosen.strategy} found no {over} among {len(chosen.ports)} ports on their rails"
+    )

@@ -19,8 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     options.add(parser)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register markers and fixtures."""
+    if config.getoption("--fabric-plan") and config.pluginmanager.hasplugin("xdist"):
+        config.option.dist, config.option.tx = "no", []  # a plan needs no workers
     for line in markers.LINES:
         config.addinivalue_line("markers", line)
     config.pluginmanager.register(fixtures, "fabric-fixtures")

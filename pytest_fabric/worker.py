@@ -10,7 +10,6 @@ import pytest
 from pytest_fabric.answers import Answers
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.items import ItemHooks
-from pytest_fabric.measure.engine import nothing
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.report.clean import clean_record
@@ -36,7 +35,7 @@ def begin(session: pytest.Session) -> None:
     if problems:
         return  # the controller tells them, and ends the session
     source = RemoteSource(Client(line))
-    config.stash[answers_key] = Answers(loaded(config), source, nothing)
+    config.stash[answers_key] = Answers(loaded(config), source)
     config.pluginmanager.register(ItemHooks(_attach), "fabric-items")
     config.pluginmanager.register(Stopping(line), "fabric-stopping")
 

@@ -12,6 +12,7 @@ from pytest_fabric.config.kinds import Kind
 from pytest_fabric.config.limits import Limit, payload_rate_bps
 from pytest_fabric.config.sections import (
     Fabric,
+    Flag,
     Infiniband,
     Lab,
     Link,
@@ -109,10 +110,25 @@ class Node(Strict):
     rails: dict[str, Rail]
 
 
-class Pairs(Strict):
+class PairSettings(Strict):
+    """How pairs are chosen."""
+
+    strategy: Annotated[
+        Literal["cover", "ring", "all", "permutation", "random", "list"],
+        kinds.choice("cover", "ring", "all", "permutation", "random", "list"),
+    ] = "cover"
+    """Few pairs that reach all ports and leaves, a ring, all, a bisection, a sample, the list."""
+    seed: Annotated[int, kinds.whole(0, 2**32 - 1)] = 1
+    """Another seed chooses other peers and another order."""
+    peers: Annotated[int, kinds.whole(1, 64)] = 4
+    """How many peers each port has, with the strategies cover and random."""
+    cross_rail: Flag = False
+    """Whether ports of different rails can reach each other, and are paired too."""
+
+
+class Pairs(PairSettings):
     """Which pairs are measured; ids are `NODE:RAIL`."""
 
-    strategy: Literal["ring", "all", "list"] = "ring"
     list: tuple[tuple[str, str], ...] = ()
 
 

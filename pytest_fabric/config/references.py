@@ -40,7 +40,7 @@ class References:
                 seen.add(pair)
                 for end in pair:
                     self._port(end, mark)
-        return Pairs(strategy=keys.strategy, list=keys.list)
+        return Pairs(**dict(keys))
 
     def _check_strategy(self, keys: PairKeys) -> None:
         where = place(self.tree, self.tree.mark, ["pairs"])

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pytest_fabric.config import hardware, kinds
 from pytest_fabric.config.kinds import Kind
-from pytest_fabric.config.models import ProfileKeys, Selector
+from pytest_fabric.config.models import PairSettings, ProfileKeys, Selector
 from pytest_fabric.config.sections import (
     Fabric,
     Lab,
@@ -27,7 +27,6 @@ from pytest_fabric.errors import ConfigError
 SELECTORS = ("pci", "netdev", "guid", "device", "netdevs")
 
 Transport = Annotated[Literal["ssh", "local", "lab"], kinds.choice("ssh", "local", "lab")]
-Strategy = Annotated[Literal["ring", "all", "list"], kinds.choice("ring", "all", "list")]
 Oob = Annotated[Literal["mgmt", "rail", "auto"], kinds.choice("mgmt", "rail", "auto")]
 
 
@@ -127,11 +126,9 @@ class ProfileEntry(ProfileKeys):
     """What is expected of each metric: one limit, or a list of which all must hold."""
 
 
-class PairKeys(Strict):
+class PairKeys(PairSettings):
     """Which pairs are measured."""
 
-    strategy: Strategy = "ring"
-    """A ring over each rail, all pairs of each rail, or the list."""
     list: tuple[Annotated[tuple[str, str], Kind(read_pair, PAIR)], ...] = ()
     """The pairs, client first, as `NODE:RAIL..NODE:RAIL`."""
 

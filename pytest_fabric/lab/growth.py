@@ -8,6 +8,7 @@ Every counter starts at some value of an older life, so that only growth means a
 from __future__ import annotations
 
 import random
+from functools import cache
 
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
@@ -224,7 +225,12 @@ def _still(names: tuple[str, ...]) -> dict[str, int]:
 
 def _past(port: Port) -> int:
     """Return the bytes that a port has moved before the lab began, the same in every run."""
-    return random.Random(f"{port.id} past").randrange(10**12, 10**14)
+    return _past_of(str(port.id))
+
+
+@cache
+def _past_of(name: str) -> int:
+    return random.Random(f"{name} past").randrange(10**12, 10**14)
 
 
 def _visible(port: Port, values: dict[str, int]) -> dict[str, int]:

@@ -126,7 +126,10 @@ class Dispatcher(Generic[T]):
             with self._changed:
                 while self._end is None:
                     now = time.monotonic()
-                    self._launch(self._schedule.start(now))
+                    started = self._schedule.start(now)
+                    if started:
+                        self._launch(started)
+                        continue  # a thread that could not be started leaves room for others
                     look = self._schedule.next_look()
                     self._changed.wait(None if look is None else max(0.0, look - now))
         except BaseException as error:

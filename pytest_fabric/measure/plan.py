@@ -103,7 +103,7 @@ def task_of(job: Job, order: int, cluster: Cluster, core: Callable[[Port], int |
         phase=job.phase,
         order=order,
         claims=claims(job, cluster, core),
-        expected_s=expected_s(job, cluster),
+        expected_s=expected_s(job),
     )
 
 
@@ -146,7 +146,7 @@ def places(cluster: Cluster) -> Mapping[str, int]:
     return found
 
 
-def expected_s(job: Job, cluster: Cluster) -> float:
+def expected_s(job: Job) -> float:
     """Return how long a measurement should take, in seconds."""
     settings = job.settings
     if settings.duration_s is not None:

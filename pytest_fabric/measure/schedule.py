@@ -125,8 +125,10 @@ class Schedule:
     def left_s(self, now: float) -> float:
         """Return the seconds that are left: a phase takes what its busiest resource has to do."""
         seconds = 0.0
+        paces = [phase.pace for phase in self._phases.values() if phase.pace is not None]
+        usual = sum(paces) / len(paces) if paces else 1.0
         for phase in self._phases.values():
-            pace = phase.pace or 1.0
+            pace = phase.pace or usual
             ends = [0.0]
             ends.extend(
                 sum(task.expected_s for task in tasks.values()) * pace
@@ -134,7 +136,7 @@ class Schedule:
             )
             seconds += max(ends)
         now_running = [
-            self._began[key] + task.expected_s * (self._phases[task.phase].pace or 1.0) - now
+            self._began[key] + task.expected_s * (self._phases[task.phase].pace or usual) - now
             for key, task in self.running.items()
         ]
         return seconds + max([0.0, *now_running])

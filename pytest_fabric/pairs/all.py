@@ -1,19 +1,16 @@
-"""The full mesh: every ordered pair of ports of the same rail."""
+"""The full mesh: every ordered pair of ports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pytest_fabric.pairs.rails import by_rail
-from pytest_fabric.results import Pair, Port
+from pytest_fabric.pairs.group import Group
+from pytest_fabric.results import Pair
 
 
-def all_pairs(ports: Sequence[Port]) -> list[Pair]:
-    """Return every ordered pair of ports that share a rail."""
+def all_pairs(group: Group) -> list[Pair]:
+    """Return every ordered pair of ports of different nodes."""
     return [
         Pair(client, server)
-        for group in by_rail(ports).values()
-        for client in group
-        for server in group
-        if client != server
+        for client in group.ports
+        for server in group.ports
+        if client.node != server.node
     ]

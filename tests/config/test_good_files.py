@@ -12,6 +12,7 @@ import pytest
 from pytest_fabric.config import Cluster, load
 from pytest_fabric.results import Port
 from pytest_fabric.units import Quantity
+from tests.clusters import TEXT, cluster
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,16 @@ def test_the_embedded_lab_has_four_nodes_of_two_rails() -> None:
     ]
     assert lab.pairs.strategy == "ring"
     assert lab.rail(Port("gpu001", "rail0")).profile.line_rate_bps == 400e9
+
+
+def test_pairs_are_few_and_on_their_rails_unless_said_otherwise() -> None:
+    """The default reaches every leaf; all keys are read."""
+    silent = cluster(TEXT.replace("pairs: {strategy: ring}", "")).pairs
+    keys = "pairs: {strategy: random, seed: 7, peers: 2, cross_rail: yes}"
+    said = cluster(TEXT.replace("pairs: {strategy: ring}", keys)).pairs
+
+    assert (silent.strategy, silent.seed, silent.peers, silent.cross_rail) == ("cover", 1, 4, False)
+    assert (said.strategy, said.seed, said.peers, said.cross_rail) == ("random", 7, 2, True)
 
 
 def test_node_sets_keep_the_order_of_the_file(pod: Cluster) -> None:

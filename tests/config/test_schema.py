@@ -11,6 +11,7 @@ from pytest_fabric import metrics
 from pytest_fabric.config import cluster_schema
 from pytest_fabric.config.models import ProfileKeys
 from pytest_fabric.config.written import ClusterFile, ProfileEntry
+from pytest_fabric.pairs import STRATEGIES
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,13 @@ def test_all_keys_of_the_models_are_there(schema: dict[str, Any]) -> None:
     assert set(schema["properties"]) == set(ClusterFile.model_fields)
     assert set(schema["$defs"]["ProfileEntry"]["properties"]) == set(ProfileEntry.model_fields)
     assert set(ProfileKeys.model_fields) < set(ProfileEntry.model_fields)
+
+
+def test_strategies_are_those_that_there_are(schema: dict[str, Any]) -> None:
+    """What an editor offers for pairs can be chosen."""
+    offered = schema["$defs"]["PairKeys"]["properties"]["strategy"]["enum"]
+
+    assert set(offered) == {*STRATEGIES, "list"}
 
 
 def test_limits_offer_every_metric(schema: dict[str, Any]) -> None:

@@ -65,10 +65,10 @@ class Worker:
 class Session:
     """What xdist does with a scheduler."""
 
-    def __init__(self, groups: list[str | None], workers: int) -> None:
+    def __init__(self, groups: list[str | None], workers: int, has_ours: bool = True) -> None:
         options = {"tx": ["popen"] * workers, "maxschedchunk": None}
         config = SimpleNamespace(getvalue=options.get, getoption=options.get, hook=None)
-        self.scheduler = PlanScheduling(config, None, lambda: groups)
+        self.scheduler = PlanScheduling(config, None, lambda: groups if has_ours else None)
         self.ids = [str(index) for index in range(len(groups))]
         self.workers: list[Worker] = []
         self.names = iter(range(1000))
@@ -117,6 +117,16 @@ def test_a_crash_costs_one_test(
     assert sorted(session.run + session.crashed) == list(range(len(groups)))
     assert session.scheduler.tests_finished
     assert all(worker.shutting_down for worker in session.workers)
+
+
+def test_tests_of_others_are_scheduled_as_always() -> None:
+    """Without fabric tests a worker is given a few at a time, as xdist does it."""
+    session = Session([None] * 40, 2, has_ours=False)
+
+    assert [len(worker.queue) for worker in session.workers] == [5, 5]
+    while active := [worker for worker in session.workers if worker.can_run]:
+        session.step(active[0])
+    assert sorted(session.run) == list(range(40))
 
 
 def test_what_a_crashed_worker_leaves_does_not_wait_for_another_to_start() -> None:
