@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer  # type: ignore[import-untyped]
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
+    from pytest_fabric.answers import Source
     from pytest_fabric.run import FabricRun
     from pytest_fabric.selection import Collected
 
@@ -58,7 +59,7 @@ class Workers:
         if self._run is None:
             self._begin(rpc.loads(data))
         assert self._run is not None
-        questions = _questions(self._run, line)
+        questions = _questions(self._run.engine, line)
         threading.Thread(
             target=rpc.serve, args=(line, questions), name="fabric worker", daemon=True
         ).start()
@@ -118,20 +119,22 @@ class Workers:
         self._run.engine.stop()
 
 
-def _questions(run: FabricRun, line: rpc.Line) -> Mapping[str, Callable[..., object]]:
-    """Return what a worker may ask: the methods of `answers.Source`, and a shell's command."""
-    engine = run.engine
+def _questions(source: Source, line: rpc.Line) -> Mapping[str, Callable[..., object]]:
+    """Return what a worker may ask: the methods of a source, and a command of a shell."""
 
     def waiting() -> None:
         if line.has_ended:
             raise EOFError("the worker is gone")
 
+    def reach(node: str) -> None:
+        source.shell(node)
+
     return {
-        "refusal": engine.refusal,
-        "pair": lambda want: engine.pair(want, waiting),
-        "alone": lambda want: engine.alone(want, waiting),
-        "port": engine.port,
-        "node": engine.node,
-        "reach": lambda node: engine.shell(node) and None,
-        "shell": lambda node, command, limit: engine.shell(node).shell(command, limit),
+        "refusal": source.refusal,
+        "pair": lambda want: source.pair(want, waiting),
+        "alone": lambda want: source.alone(want, waiting),
+        "port": source.port,
+        "node": source.node,
+        "reach": reach,
+        "shell": lambda node, command, limit: source.shell(node).shell(command, limit),
     }
