@@ -13,27 +13,40 @@ from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.html_hooks import HtmlHooks
-from pytest_fabric.inventory import Inventory, user_path
+from pytest_fabric.inventory import user_path
 from pytest_fabric.items import ItemHooks
 from pytest_fabric.live import LiveLine
-from pytest_fabric.measure.plan import Policy
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
+from pytest_fabric.selection import Selection
 
 
-def tell_problems(config: pytest.Config) -> None:
-    """Raise UsageError for what went wrong while tests were parametrised."""
-    problems = config.stash.get(problem_key, [])
-    if problems and not hasattr(config, "workerinput"):
+def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
+    """Raise UsageError for what went wrong at collection; the controller does it for workers."""
+    problems = [*more, *config.stash.get(problem_key, [])]
+    if hasattr(config, "workerinput"):
+        config.stash[problem_key] = problems
+    elif problems:
         raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
 
 
-def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+def activate(session: pytest.Session) -> None:
+    """Start a run whose tests are run in this process. Raises UsageError."""
+    config = session.config
+    if config.getoption("--fabric-plan"):
+        _show_plan(config, session.items)
+        return
+    run = begin(session, Selection.of(session.items))
+    hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
+    config.pluginmanager.register(hooks, "fabric-items")
+    live = LiveLine(config, run.engine.progress)
+    config.stash[answers_key] = Answers(run.inventory, run.engine, live)
+
+
+def begin(session: pytest.Session, selection: Selection) -> FabricRun:
     """Start the run: lab, run directory, reports. Raises UsageError."""
     config = session.config
-    if hasattr(config, "workerinput"):
-        return
     if not __debug__ and config.getoption("assertmode") == "plain":
         raise pytest.UsageError(
             "expected assertions to be on, found python -O with --assert=plain: nothing would fail"
@@ -41,9 +54,6 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     try:
         inventory = loaded(config)
         policy = policy_of(config, inventory)
-        if config.getoption("--fabric-plan"):
-            _show_plan(config, inventory, policy, items)
-            return
         _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
@@ -52,22 +62,21 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:
         raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
-    config.pluginmanager.register(Active(config, run), "fabric-active")  # it closes the run
-    run.plan(items)
-    hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
-    config.pluginmanager.register(hooks, "fabric-items")
-    config.stash[answers_key] = Answers(
-        inventory, run.engine, LiveLine(config, run.engine.progress)
-    )
+    config.pluginmanager.register(Active(config, run, selection), "fabric-active")
+    run.plan(selection)
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)
+    return run
 
 
-def _show_plan(
-    config: pytest.Config, inventory: Inventory, policy: Policy, items: Sequence[pytest.Item]
-) -> None:
-    """Print what would be measured, and let no test run."""
+def _show_plan(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Print what would be measured, and let no test run. Raises UsageError."""
+    try:
+        inventory = loaded(config)
+        policy = policy_of(config, inventory)
+    except ConfigError as error:
+        raise pytest.UsageError("\n".join(error.lines)) from None
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     shown = planning.lines(inventory, policy, items, config.get_verbosity() > 0)
     if reporter is not None:

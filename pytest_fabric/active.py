@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fabric.inventory import user_path
 from pytest_fabric.run import FabricRun
+from pytest_fabric.selection import Selection
 
 #: Nothing failed, but something could not be measured: CI must be able to tell the two apart.
 EXIT_INCOMPLETE = 10
@@ -18,20 +19,23 @@ EXIT_INCOMPLETE = 10
 class Active:
     """Registered once fabric tests have been collected, in the process that reports."""
 
-    def __init__(self, config: pytest.Config, run: FabricRun) -> None:
+    def __init__(self, config: pytest.Config, run: FabricRun, selection: Selection) -> None:
         self._config = config
         self._run = run
-        self._ours = frozenset[str]()
+        self._selection = selection
+        self._ours = frozenset(check.nodeid for check in selection.planned)
         self._others_failed = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Begin to measure before the first test, and end everything after the last one."""
-        previous = signal.signal(signal.SIGTERM, _interrupt)
+        """Begin to measure before the first test, and end everything after the last one.
+
+        With workers this session is past it when it becomes active: see `workers`.
+        """
+        previous = signal.signal(signal.SIGTERM, interrupt)
         try:
-            self._ours = frozenset(check.nodeid for check in self._run.planned)
             if not session.testsfailed:  # collection errors: pytest stops before the first test
-                self._run.start(session.items)
+                self._run.start(self._selection)
             return (yield)
         finally:
             signal.signal(signal.SIGTERM, previous)
@@ -84,5 +88,6 @@ class PlanOnly:
         return True
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """End the session as Ctrl-C does: reports are written then."""
     raise KeyboardInterrupt(f"signal {number}")

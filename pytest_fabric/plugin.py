@@ -31,7 +31,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Load an inventory that the user named: its errors come before anything else."""
+    """Load an inventory that the user named: its errors come before anything else.
+
+    A session with workers needs our hooks before they are started.
+    """
     config = session.config
     named = config.getoption("--fabric-cluster") or config.getini("fabric_cluster")
     if named and not hasattr(config, "workerinput"):
@@ -39,6 +42,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             importlib.import_module("pytest_fabric.parametrize").loaded(config)
         except ConfigError as error:
             raise pytest.UsageError(*error.lines) from None
+    if config.pluginmanager.hasplugin("dsession"):
+        workers = importlib.import_module("pytest_fabric.workers").Workers(session)
+        config.pluginmanager.register(workers, "fabric-workers")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,22 +56,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell wrong use that was met while parametrising."""
-    for item in items:
-        if TARGET not in getattr(item, "fixturenames", ()) and markers.is_ours(item):
-            raise pytest.UsageError(
-                f"{item.nodeid}: expected a test with a measure marker to ask for `result`"
-            )
-    if any(TARGET in getattr(item, "fixturenames", ()) for item in items):
-        activate = importlib.import_module("pytest_fabric.activate")
-        activate.tell_problems(config)
+    wrong = [
+        f"{item.nodeid}: expected a test with a measure marker to ask for `result`"
+        for item in items
+        if not _is_ours(item) and markers.is_ours(item)
+    ]
+    if wrong or any(map(_is_ours, items)):
+        importlib.import_module("pytest_fabric.activate").tell_problems(config, wrong)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the run when fabric tests are left after deselection."""
-    ours = [item for item in session.items if TARGET in getattr(item, "fixturenames", ())]
-    if ours and not session.config.option.collectonly:
-        importlib.import_module("pytest_fabric.activate").activate(session, ours)
+    is_ours = any(_is_ours(item) or markers.is_ours(item) for item in session.items)
+    if session.config.option.collectonly or not is_ours:
+        return
+    if hasattr(session.config, "workerinput"):
+        importlib.import_module("pytest_fabric.worker").begin(session)
+    else:
+        importlib.import_module("pytest_fabric.activate").activate(session)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -74,7 +83,10 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show an error of ours as one line: a traceback would be a bug."""
     report = yield
-    is_ours = TARGET in getattr(item, "fixturenames", ())
-    if is_ours and call.excinfo is not None and call.excinfo.errisinstance(FabricError):
+    if _is_ours(item) and call.excinfo is not None and call.excinfo.errisinstance(FabricError):
         importlib.import_module("pytest_fabric.outcome").as_error(call, report)
     return report
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    return TARGET in getattr(item, "fixturenames", ())

@@ -10,19 +10,18 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-
 from pytest_fabric import endpoints
-from pytest_fabric.answers import planned, profiles_of, target_of, wants_of
+from pytest_fabric.answers import profiles_of
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.report import junit, summary
-from pytest_fabric.report.planned import Planned
+from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
+from pytest_fabric.selection import Selection
 from pytest_fabric.transport import Pool
 
 
@@ -44,15 +43,14 @@ class FabricRun:
         fabric = Fabric(self.cluster, self._pool, self._keep_facts)
         self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
 
-    def plan(self, items: Sequence[pytest.Item]) -> None:
-        """Take in the collected items of ours and write the plan."""
-        self.planned = [planned(item) for item in items if target_of(item) is not None]
+    def plan(self, selection: Selection) -> None:
+        """Take in what was selected and write the plan."""
+        self.planned = list(selection.planned)
         self.directory.plan([asdict(check) for check in self.planned])
 
-    def start(self, items: Sequence[pytest.Item]) -> None:
-        """Log in to the nodes that the items need, and begin to measure what they want."""
-        wants, others = wants_of(items)
-        self.engine.start(wants, others)
+    def start(self, selection: Selection) -> None:
+        """Log in to the nodes that the selection needs, and begin to measure what it wants."""
+        self.engine.start(selection.wants, selection.others)
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
@@ -70,6 +68,14 @@ class FabricRun:
         """Take in the terminal state of a check, and write it down."""
         self._verdicts[verdict.nodeid] = verdict
         self.directory.verdict(verdict)
+
+    def lost(self, nodeid: str, message: str) -> bool:
+        """Make a check an error that can have no verdict; False when it is not ours or has one."""
+        check = next((check for check in self.planned if check.nodeid == nodeid), None)
+        if check is None or nodeid in self._verdicts:
+            return False
+        self.keep(without_verdict(check, "error", f"{check.target}: {message}"))
+        return True
 
     def verdict_of(self, nodeid: str) -> Verdict | None:
         """Return the verdict of a check, or None while there is none."""

@@ -37,6 +37,7 @@ GLUE = {
     "active",
     "answers",
     "cli",
+    "distribution",
     "endpoints",
     "fixtures",
     "html_hooks",
@@ -49,8 +50,12 @@ GLUE = {
     "planning",
     "plugin",
     "policy",
+    "rpc",
     "run",
+    "selection",
     "subjects",
+    "worker",
+    "workers",
 }
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -38,7 +38,11 @@ def terminal(
     checks = {check.nodeid: check for check in planned}
     for verdict in worst.values():
         checks.setdefault(verdict.nodeid, _unplanned(verdict))
-    return [(check, worst.get(nodeid) or _not_run(check)) for nodeid, check in checks.items()]
+    missing = "not run"
+    return [
+        (check, worst.get(nodeid) or without_verdict(check, missing, missing))
+        for nodeid, check in checks.items()
+    ]
 
 
 def _rank(verdict: Verdict) -> int:
@@ -51,19 +55,20 @@ def _unplanned(verdict: Verdict) -> Planned:
     return Planned(verdict.nodeid, verdict.check, verdict.target, verdict.layer, node)
 
 
-def _not_run(check: Planned) -> Verdict:
+def without_verdict(check: Planned, outcome: str, message: str) -> Verdict:
+    """Return the terminal state of a check that has judged nothing."""
     return Verdict(
         nodeid=check.nodeid,
         check=check.check,
         target=check.target,
         layer=check.layer,
-        outcome="not run",
+        outcome=outcome,
         metric=None,
         value=None,
         unit=None,
         limit=None,
         limit_source=None,
-        message="not run",
+        message=message,
         started=0.0,
         duration=0.0,
     )

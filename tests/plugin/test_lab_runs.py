@@ -255,15 +255,6 @@ def test_facts(facts):
     done.assert_outcomes(passed=8 + 4 + 8 + 4)
 
 
-def test_workers_are_refused_in_one_line(site: pytest.Pytester) -> None:
-    """Measurements shared by workers would disturb each other: never silently."""
-    done = run(site, "-n2", "-k", "test_link_speed")
-
-    assert done.ret == 1
-    done.stdout.fnmatch_lines(["*run without -n*"])
-    assert "Traceback" not in done.stdout.str()
-
-
 def test_too_little_coverage_is_no_pass(site: pytest.Pytester) -> None:
     """A gate that looked at half of the ports has not looked."""
     inventory = site.path / "cluster.yaml"
