@@ -1,6 +1,6 @@
 """The node runner's protocol, spoken natively: requests are lines, answers are framed results.
 
-A request is `run ID DEADLINE CAP LEASE PORT CORE WORDS...`, `collect` with the same fields and
+A request is `run ID DEADLINE CAP LEASE PORT WORDS...`, `collect` with the same fields and
 `section NAME WORDS... ; ...`, or `cancel ID`. An answer is a line `TOKEN hello|start|ready|end
 ...`; `end` carries why, the exit status, and as many bytes of both streams as it says.
 """
@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pytest_fabric.lab import machine, shell
+from pytest_fabric.lab import shell
 from pytest_fabric.lab.commands import start
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.fabric import Fabric
@@ -26,7 +26,7 @@ PROGRAM = "pytest-fabric-runner"
 
 _FIELDS = re.compile(
     r"(?P<ident>\d+) (?P<deadline>\d+) (?P<cap>\d+) (?P<lease>\S+) (?P<port>\d+|-) "
-    r"(?P<core>\d+|-) (?P<words>\S.*)"
+    r"(?P<words>\S.*)"
 )
 
 #: Exit status of a job that its deadline ended, as `timeout` gives it.
@@ -113,7 +113,6 @@ class Runner:
         cap: str,
         lease: str,
         port: str,
-        core: str,
         words: str,
     ) -> None:
         node, fabric = self._node, self._fabric
@@ -126,21 +125,18 @@ class Runner:
             if present is not None:
                 self._end(ident, "lease", Result(stderr=f"{lease} is {present}\n"), cap)
                 return
-        process = self._process(kind, words, lease, core)
+        process = self._process(kind, words, lease)
         process.when_ended(lambda _: fabric.leases.free(node.name, lease, holder))
         self._launch(ident, deadline, cap, process, holder.pid)
         if port != "-" and process.result is None:
             process.when_listening(lambda: self._frame(f"ready {ident}"))
 
-    def _process(self, kind: str, words: str, lease: str, core: str) -> Process:
-        """Start what a job is, or what fails before it: its lease file, its core, its words."""
+    def _process(self, kind: str, words: str, lease: str) -> Process:
+        """Start what a job is, or what fails before it: its lease file, its words."""
         view = self._fabric.view(self._node)
         if lease != "-" and not view.exists(lease):
             message = f"pytest-fabric: cannot open {lease}, so no lease can be taken\n"
             return ended(Result(126, stderr=message))
-        if core != "-" and not 0 <= int(core) < machine.CPUS:
-            message = "taskset: failed to set pid 0's affinity: Invalid argument\n"
-            return ended(Result(1, stderr=message))
         try:
             commands = shell.parse(words)
         except shell.ShellError as error:

@@ -16,7 +16,7 @@ from pytest_fabric.errors import (
     TransportError,
 )
 from pytest_fabric.measure import context as contexts
-from pytest_fabric.measure import run, storms, window
+from pytest_fabric.measure import facts, run, storms, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Job
@@ -137,13 +137,15 @@ def _versions(context: Context) -> dict[str, str]:
 
 def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
     end = fabric.end(port)
-    if settings.tool not in end.node.tools and not fabric.cluster.tools.prefix:
-        raise MeasurementError(
-            port.node,
-            "tool_missing",
-            f"expected {settings.tool} on the node, found none: install package perftest, or set "
-            "tools.path",
-        )
+    for program in (settings.tool, "taskset"):
+        if program not in end.node.tools and not fabric.cluster.tools.prefix:
+            package = facts.PROGRAMS[program]
+            raise MeasurementError(
+                port.node,
+                "tool_missing",
+                f"expected {program} on the node, found none: install package {package}, or set "
+                "tools.path",
+            )
     node = fabric.cluster.nodes[port.node]
     turn = list(node.rails).index(port.rail)
     return contexts.side(fabric.session(port.node), end, node.oob, node.address, turn)

@@ -53,14 +53,13 @@ class Job:
     """One process on a node: its words, its bounds, and what must hold while it runs.
 
     `lease` is a file of the node that is locked for as long as the process lives, `listen` the
-    TCP port that makes it ready, `core` the one it is bound to; `cap_bytes` counts per stream.
+    TCP port that makes it ready; `cap_bytes` counts per stream.
     """
 
     argv: tuple[Word, ...]
     deadline_s: float
     lease: str | None = None
     listen: int | None = None
-    core: int | None = None
     cap_bytes: int = CAP_BYTES
 
     def __post_init__(self) -> None:
@@ -69,8 +68,7 @@ class Job:
 
     def command(self) -> str:
         """Return the command line that runs on the node."""
-        bound = "" if self.core is None else f"taskset -c {self.core} "
-        return bound + self._quoted
+        return self._quoted
 
     @cached_property
     def _quoted(self) -> str:
@@ -78,7 +76,7 @@ class Job:
 
     def request(self, number: int) -> str:
         """Return the line that asks the runner for this job."""
-        return f"run {_fields(number, self, self.core)} {self._quoted}"
+        return f"run {_fields(number, self)} {self._quoted}"
 
 
 @dataclass(frozen=True)
@@ -108,12 +106,12 @@ class Collect:
     def request(self, number: int) -> str:
         """Return the line that asks the runner for all sections."""
         sections = (f"section {name} {command}" for name, command in self.commands.items())
-        return f"collect {_fields(number, self, None)} {' ; '.join(sections)}"
+        return f"collect {_fields(number, self)} {' ; '.join(sections)}"
 
 
-def _fields(number: int, job: Job | Collect, core: int | None) -> str:
+def _fields(number: int, job: Job | Collect) -> str:
     """Return what stands before the words of a request; `-` is nothing."""
-    optional = ("-" if field is None else field for field in (job.lease, job.listen, core))
+    optional = ("-" if field is None else field for field in (job.lease, job.listen))
     return " ".join(map(str, (number, _seconds(job.deadline_s), job.cap_bytes, *optional)))
 
 

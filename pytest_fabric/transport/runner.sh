@@ -132,7 +132,7 @@ now
 done
 }
 
-# job ID VERB DEADLINE CAP LEASE PORT CORE ...: one job, in a subshell of its own.
+# job ID VERB DEADLINE CAP LEASE PORT ...: one job, in a subshell of its own.
 job() {
 t= c= why=exit st=- hex= id=$1 verb=$2 rest=$3
 trap 'c=1 why=cancelled; [ "$t" ] && hit TERM' TERM
@@ -141,7 +141,6 @@ deadline=${rest%% *} rest=${rest#* }
 cap=${rest%% *} rest=${rest#* }
 lease=${rest%% *} rest=${rest#* }
 port=${rest%% *} rest=${rest#* }
-core=${rest%% *} rest=${rest#* }
 out=$dir.$id.o err=$dir.$id.e
 set -C
 if true >"$out"; then true >"$err" || { rm -f "$out"; out=; }; else out=; fi
@@ -170,10 +169,6 @@ fi
 if [ $port != - ]; then
 hex=$(printf %04X $port)
 if listening; then why=port; exit; fi
-fi
-if [ $core != - ]; then
-command -v taskset || refuse 127 "taskset is missing (package util-linux), so no core can be chosen"
-rest="taskset -c $core $rest"
 fi
 
 [ "$c" ] && exit

@@ -55,11 +55,10 @@ class Controller:
         cap: int = CAP,
         lease: str = "-",
         port: int | str = "-",
-        core: int | str = "-",
     ) -> str:
         """Start a job and return its number."""
         self._ident += 1
-        self.send(f"run {self._ident} {deadline} {cap} {lease} {port} {core} {command}")
+        self.send(f"run {self._ident} {deadline} {cap} {lease} {port} {command}")
         return str(self._ident)
 
     def run(self, command: str, *, deadline: int = 20, cap: int = CAP, lease: str = "-") -> Frame:
@@ -71,7 +70,7 @@ class Controller:
         """Run sections to their end."""
         self._ident += 1
         words = " ; ".join(f"section {name} {command}" for name, command in sections.items())
-        self.send(f"collect {self._ident} 20 {CAP} - - - {words}")
+        self.send(f"collect {self._ident} 20 {CAP} - - {words}")
         return self.end()
 
     def next(self, timeout: float = 10) -> Frame:

@@ -46,8 +46,8 @@ def test_words_keep_what_is_quoted_and_match_what_is_not(runner: Controller) -> 
 
 
 def test_requests_may_come_in_pieces(runner: Controller) -> None:
-    runner.runner.feed(b"run 7 5 100 - - - hos")
-    runner.runner.feed(b"tname\nrun 8 5 100 - - - uname -r\n")
+    runner.runner.feed(b"run 7 5 100 - - hos")
+    runner.runner.feed(b"tname\nrun 8 5 100 - - uname -r\n")
 
     assert runner.end().stdout == "gpu001\n"
     assert runner.end().words[1] == "8"
@@ -64,14 +64,14 @@ def test_output_above_the_cap_is_cut_and_said(runner: Controller) -> None:
 @pytest.mark.parametrize(
     ("request_line", "message"),
     [
-        ("run 5 x 100 - - - hostname", "cannot understand"),
-        ("run 5 1 100 - - -", "cannot understand"),
+        ("run 5 x 100 - - hostname", "cannot understand"),
+        ("run 5 1 100 - -", "cannot understand"),
         ("collect 5 9", "cannot understand"),
-        ("run 5 1 1000 - - - a | b", "the lab's shell cannot do"),
-        ("run 5 1 1000 - - - a ; b", "expected one command"),
-        ("collect 5 1 1000 - - - hostname", "expected: section NAME WORDS"),
-        ("run 5 1 1000 - - 128 hostname", "taskset: failed to set pid 0's affinity"),
-        ("run 5 1 1000 /none - - hostname", "cannot open /none, so no lease can be taken"),
+        ("run 5 1 1000 - - a | b", "the lab's shell cannot do"),
+        ("run 5 1 1000 - - a ; b", "expected one command"),
+        ("collect 5 1 1000 - - hostname", "expected: section NAME WORDS"),
+        ("run 5 1 1000 - - taskset -c 128 id", "taskset: failed to set pid 0's affinity"),
+        ("run 5 1 1000 /none - hostname", "cannot open /none, so no lease can be taken"),
     ],
 )
 def test_what_cannot_be_done_ends_with_an_error(
@@ -175,7 +175,7 @@ def test_sections_are_bracketed_in_both_streams(runner: Controller) -> None:
 
 def test_a_section_that_hangs_leaves_those_before_it(runner: Controller) -> None:
     sections = "section one hostname ; section two sleep 60000 ; section x id"
-    runner.send(f"collect 1 1 {CAP} - - - {sections}")
+    runner.send(f"collect 1 1 {CAP} - - {sections}")
 
     end = runner.end()
     assert end.why == "deadline"

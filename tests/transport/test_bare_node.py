@@ -58,15 +58,6 @@ def test_a_missing_flock_is_named_with_its_package(bare: Opener, tmp_path: Path)
     assert "util-linux" in outcome.stderr
 
 
-def test_a_missing_taskset_is_named_with_its_package(bare: Opener) -> None:
-    """A tool on any core measures something else."""
-    outcome = bare().run(Job(("echo", "ran"), 5, core=0))
-
-    assert (outcome.end, outcome.status, outcome.stdout) == ("exit", 127, "")
-    assert "taskset" in outcome.stderr
-    assert "util-linux" in outcome.stderr
-
-
 def bounded_without_timeout(session: NodeSession) -> None:
     """Assert that deadlines, cancels and statuses are right."""
     late = session.start(Job(("sleep", f"7301{OWN}"), 1))

@@ -71,27 +71,22 @@ def test_a_lease_is_one_absolute_path(lease: str) -> None:
 @pytest.mark.parametrize(
     ("job", "line"),
     [
-        (Job(("true",), 5), "run 7 5 10485760 - - - true"),
-        (Job(("echo", "a b"), 0.1, cap_bytes=10), "run 7 1 10 - - - echo 'a b'"),
+        (Job(("true",), 5), "run 7 5 10485760 - - true"),
+        (Job(("echo", "a b"), 0.1, cap_bytes=10), "run 7 1 10 - - echo 'a b'"),
         (
-            Job(("ib_write_lat",), 5.2, lease="/sys/x", listen=18515, core=0),
-            "run 7 6 10485760 /sys/x 18515 0 ib_write_lat",
+            Job(("ib_write_lat",), 5.2, lease="/sys/x", listen=18515),
+            "run 7 6 10485760 /sys/x 18515 ib_write_lat",
         ),
         (
             Collect({"a": ("grep", "-sH", ".", Glob("/sys/*")), "b": ("id",)}, 9, cap_bytes=100),
-            "collect 7 9 100 - - - section a grep -sH . /sys/* ; section b id",
+            "collect 7 9 100 - - section a grep -sH . /sys/* ; section b id",
         ),
         (
             Collect({"a": ("id",)}, 9, lease="/sys/x", listen=18515),
-            "collect 7 9 10485760 /sys/x 18515 - section a id",
+            "collect 7 9 10485760 /sys/x 18515 section a id",
         ),
     ],
 )
 def test_requests_have_the_form_that_the_runner_reads(job: Job | Collect, line: str) -> None:
     """Deadlines are whole seconds, rounded up; what is absent is a dash."""
     assert job.request(7) == line
-
-
-def test_the_command_line_names_the_core() -> None:
-    """What is audited is what a person would type to run the same."""
-    assert Job(("ib_write_lat", "-F"), 5, core=3).command() == "taskset -c 3 ib_write_lat -F"

@@ -66,13 +66,13 @@ def test_every_command_is_audited_before_it_is_sent(tmp_path: Path) -> None:
         lambda node, *commands: records.extend((node, command) for command in commands),
     )
     session = made.session("gpu001")
-    session.run(Job(("echo", "a b"), 5, core=0))
+    session.run(Job(("echo", "a b"), 5))
     session.collect(Collect({"x": ("ls", Glob("/proc/self/*")), "y": ("true",)}, 5))
     session.shell("echo $HOME; true", 5)
     made.close()
 
     assert records == [
-        ("gpu001", "taskset -c 0 echo 'a b'"),
+        ("gpu001", "echo 'a b'"),
         ("gpu001", "ls /proc/self/*"),
         ("gpu001", "true"),
         ("gpu001", "echo $HOME; true"),

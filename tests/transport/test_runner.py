@@ -255,14 +255,6 @@ def test_the_runners_own_words_are_jobs_too(session: NodeSession, words: tuple[s
     assert outcome.stdout.strip().endswith("sh" if words[0] == "have" else "-- /nonsense")
 
 
-def test_a_core_is_where_the_job_runs(session: NodeSession) -> None:
-    """The tool runs on the core that was chosen for it, and only there."""
-    core = max(os.sched_getaffinity(0))
-    job = Job(("grep", "Cpus_allowed_list", "/proc/self/status"), 5, core=core)
-
-    assert session.run(job).stdout.split() == ["Cpus_allowed_list:", str(core)]
-
-
 def test_readiness_is_seen_without_connecting(session: NodeSession) -> None:
     """A perftest server takes one connection only, and a probe would be it."""
     port = free_port()

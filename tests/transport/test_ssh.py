@@ -54,7 +54,7 @@ def test_facts_readiness_and_leases_work_on_a_node(remote: Session, tmp_path: Pa
     lease = tmp_path / "state"
     lease.touch()
     got = remote.collect(Collect({"kernel": ("uname", "-s"), "tools": ("have", "sh")}, 10))
-    holder = remote.start(Job(("sleep", f"7501{OWN}"), 60, lease=str(lease), core=0))
+    holder = remote.start(Job(("sleep", f"7501{OWN}"), 60, lease=str(lease)))
     wait_until(lambda: running(f"sleep 7501{OWN}"))
     refused = remote.run(Job(("true",), 5, lease=str(lease)))
     mute = remote.start(Job(("sleep", f"7502{OWN}"), 60, listen=free_port()))
