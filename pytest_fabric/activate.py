@@ -12,6 +12,7 @@ from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import answers_key
+from pytest_fabric.history import history_of
 from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import Inventory, user_path
 from pytest_fabric.items import ItemHooks
@@ -47,7 +48,8 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
-        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out)
+        history = history_of(config, inventory, policy)
+        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out, history)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:
@@ -57,7 +59,7 @@ def activate(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
     config.pluginmanager.register(hooks, "fabric-items")
     config.stash[answers_key] = Answers(
-        inventory, run.engine, LiveLine(config, run.engine.progress)
+        inventory, run.source, LiveLine(config, run.engine.progress)
     )
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")

@@ -33,6 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Load an inventory that the user named: its errors come before anything else."""
     config = session.config
+    wrong = options.conflict(config)
+    if wrong is not None:
+        raise pytest.UsageError(wrong)
     named = config.getoption("--fabric-cluster") or config.getini("fabric_cluster")
     if named and not hasattr(config, "workerinput"):
         try:

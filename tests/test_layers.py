@@ -39,6 +39,7 @@ GLUE = {
     "cli",
     "endpoints",
     "fixtures",
+    "history",
     "html_hooks",
     "inventory",
     "items",
