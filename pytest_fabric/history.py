@@ -68,10 +68,8 @@ class History:
             return []
         left = len(self.known) - taken_over
         unused = f", {left:,} not asked for" if left else ""
-        return [
-            f"taken over: {taken_over:,} measurements of {self.resumed.path}{unused}"
-            f"{self._change(self.resumed)}"
-        ]
+        told = f"taken over: {taken_over:,} measurement{'' if taken_over == 1 else 's'} of "
+        return [f"{told}{self.resumed.path}{unused}{self._change(self.resumed)}"]
 
     def _change(self, earlier: Stored) -> str:
         is_same = earlier.about.inventory_sha256 == self.about.inventory_sha256
@@ -84,7 +82,7 @@ def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> H
     resumed = _earlier(config, "--fabric-resume")
     replayed = _earlier(config, "--fabric-replay")
     if resumed is not None:
-        _require_same(resumed, about)
+        require_same(resumed, about)
         return History(replace(about, resumed_from=str(resumed.path)), resumed=resumed)
     if replayed is not None:
         _require("--fabric-replay", replayed, "cluster", replayed.about.cluster, about.cluster)
@@ -113,7 +111,7 @@ def _earlier(config: pytest.Config, option: str) -> Stored | None:
     return open_run(option, path)
 
 
-def _require_same(resumed: Stored, about: About) -> None:
+def require_same(resumed: Stored, about: About) -> None:
     """Raise ConfigError for a run on another fabric: its measurements say nothing about this."""
     then = resumed.about
     pairs = {
