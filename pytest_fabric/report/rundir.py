@@ -59,7 +59,11 @@ class RunDirectory:
         atomic.write(path / EMPTY, "")
         (path / "facts").mkdir()
         directory = cls(path)
-        begin(directory)
+        try:
+            begin(directory)
+        except BaseException:
+            directory.close()
+            raise
         _point(root / "latest", path.name)
         return directory
 

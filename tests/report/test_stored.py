@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fabric.errors import ConfigError
@@ -268,22 +268,26 @@ def test_facts_of_another_node_are_refused(tmp_path: Path) -> None:
 
 
 TEXT = st.text(max_size=12).filter(lambda text: clean(text) == text)
+# What records hold has been cleaned.
 st.register_type_strategy(str, TEXT)
 st.register_type_strategy(float, st.floats(allow_nan=False))
 
 
+@settings(max_examples=50)
 @given(st.from_type(NodeFacts))
 def test_facts_come_back_as_they_were(facts: NodeFacts) -> None:
     """Keys of JSON are texts and its lists no tuples; an infinity becomes a word and back."""
     assert records.to_facts(records.loads(records.dumps(facts).encode())) == facts
 
 
+@settings(max_examples=20)
 @given(st.from_type(About))
 def test_what_a_run_is_comes_back_as_it_was(about: About) -> None:
     """The record of run.json."""
     assert typed.read(About, records.loads(records.dumps(about).encode())) == about
 
 
+@settings(max_examples=50)
 @given(st.from_type(Measurement))
 def test_measurements_come_back_as_they_were(record: Measurement) -> None:
     """One with a latency has no bandwidth."""
