@@ -85,13 +85,14 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--fabric-resume",
         metavar="RUN",
-        help="Take over what this run directory has measured, and measure only what is missing "
-        "there or was an error",
+        help="Take over what this run directory (or latest) has measured, and measure only what is "
+        "missing there or was an error",
     )
     group.addoption(
         "--fabric-replay",
         metavar="RUN",
-        help="Judge the measurements of this run directory by the limits of today, contact nobody",
+        help="Judge the measurements of this run directory (or latest) by the limits of today, "
+        "contact nobody",
     )
     group.addoption(
         "--fabric-allow-busy",

@@ -188,7 +188,7 @@ def changed(line: str, **keys: object) -> str:
     return json.dumps({**json.loads(line), **keys}) + "\n"
 
 
-HOSTILE = {
+HOSTILE: dict[str, Callable[[str], str]] = {
     "text": lambda line: "what is this\n",
     "bytes": lambda line: "\x1b[31m\x07" * 100 + "\n",
     "list": lambda line: "[1]\n",
