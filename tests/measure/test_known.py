@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import pytest
 
 from pytest_fabric import ib_write_lat
 from pytest_fabric.declare import Declaration
+from pytest_fabric.measure.engine import Engine
+from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.known import Known
 from pytest_fabric.measure.plan import Job, Policy, Want, job_of
 from pytest_fabric.results import Measurement, Pair, Port
@@ -73,3 +77,30 @@ def test_a_miss_is_open_until_it_is_confirmed(
 ) -> None:
     """By today's limits; what nothing was beside needs no repetition."""
     assert known(*records, misses=misses).is_open(JOB) is is_open
+
+
+@dataclass
+class NoFabric:
+    """A fabric that must not be needed: it only remembers which nodes were asked."""
+
+    cluster: Any = field(default_factory=cluster)
+    asked: list[str] = field(default_factory=list)
+
+    def gather(self, nodes: Iterable[str]) -> None:
+        self.asked.extend(nodes)
+
+
+def test_nodes_of_which_nothing_is_missing_are_left_alone() -> None:
+    """Nobody logs in to them, and nothing is stored twice; facts are wanted of the others."""
+    fabric, kept = NoFabric(), list[Measurement]()
+    engine = Engine(cast("Fabric", fabric), Policy(), kept.append, lambda record: True)
+    want = Want(ib_write_lat(size=4), PAIR)
+    engine.start([want], others=["gpu002"], known=[RECORD, AGAIN[0]])
+
+    assert fabric.asked == ["gpu002"]
+    found = engine.pair(want)
+    assert (found.record, found.alone) == (RECORD, (AGAIN[0],))
+    assert engine.alone(want) == (AGAIN[0],)
+    assert (engine.taken_over, kept) == (2, [])
+    engine.stop()
+    engine.join()
