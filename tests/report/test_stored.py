@@ -267,7 +267,7 @@ def test_facts_of_another_node_are_refused(tmp_path: Path) -> None:
     assert line.endswith("expected the facts of that node, found 'gpu001'")
 
 
-TEXT = st.text(max_size=12).filter(lambda text: clean(text) == text)
+TEXT = st.text(max_size=12).map(clean)
 # What records hold has been cleaned.
 st.register_type_strategy(str, TEXT)
 st.register_type_strategy(float, st.floats(allow_nan=False))
