@@ -41,6 +41,11 @@ class Lab:
             self.close()
             raise
 
+    @property
+    def pid(self) -> int:
+        """Return the process id of the lab."""
+        return self._process.pid
+
     def _greeting(self) -> Mapping[str, Any]:
         assert self._process.stdout is not None
         readable, _, _ = select.select([self._process.stdout], [], [], LAB_S)

@@ -56,6 +56,6 @@ def require_confirmed(config: pytest.Config, inventory: Inventory) -> None:
 def span(option: str, text: str) -> float:
     """Return the seconds that a span such as `90`, `90s`, `30m` or `24h` says."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip())
-    if match is None or match[2] not in UNITS:
+    if match is None or match[2] not in UNITS or not float(match[1]):
         raise ConfigError(f"{option}: expected a time such as 90s, 30m or 24h, got {text!r}")
     return float(match[1]) * UNITS[match[2]]

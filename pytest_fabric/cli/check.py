@@ -19,7 +19,7 @@ def run(path: Path, say: Callable[[str], None]) -> bool:
     cluster = config.load(path)
     say(f"{path.name}: nodes: {len(cluster.nodes)}, ports: {len(cluster.ports())}")
     lab = endpoints.Lab(cluster, ()) if cluster.transport == "lab" else None
-    pool = Pool(endpoints.of(cluster, lab), holder("check"), lambda node, command: None)
+    pool = Pool(endpoints.of(cluster, lab), holder("check"), lambda node, *commands: None)
     try:
         return _nodes(cluster, pool, say)
     finally:

@@ -81,6 +81,8 @@ class Lab(Strict):
     """The seed of everything that is random."""
     time: Annotated[float, kinds.decimal(0, 10)] = 0.02
     """Seconds of the wall clock for one simulated second."""
+    start: Annotated[float, kinds.decimal(0, 10)] = 0.3
+    """Simulated seconds that a measuring tool takes to start."""
     perftest: dict[Text, Text] = Field(default_factory=dict)
     """The perftest version of a node or node set, other than the lab's usual one."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from pytest_fabric.counters import catalogue
 from pytest_fabric.counters.catalogue import Counter, Match
@@ -15,6 +16,11 @@ FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
 
 #: A line of `ethtool -S`: names may hold colons, so that the last one ends the name.
 STATISTIC = re.compile(r"\s*(\S(?:.*\S)?): (\S+)")
+
+#: Nearly always every line is one of these: whole, with a number that no failed read shows.
+PLAIN_FILE = re.compile(r"^/[^:\n]*/(?:hw_)?counters/([^/:\n]+):([0-9]{1,19})$", re.MULTILINE)
+PLAIN_STATISTIC = re.compile(r"^[ \t]*([^:\s]+): ([0-9]{1,19})$", re.MULTILINE)
+
 STATISTICS_TITLE = "NIC statistics:"
 NO_STATISTICS = re.compile(r"no stats available|Operation not supported|No such device")
 
@@ -47,7 +53,19 @@ def snapshot(
     )
 
 
+def _plain(pattern: re.Pattern[str], text: str) -> Readings | None:
+    """Return the readings of a text of plain lines with different names, None for any other."""
+    found = pattern.findall(text)
+    if len(found) != text.count("\n") or not text.endswith("\n"):
+        return None
+    readings: Readings = {name: int(value) for name, value in found}
+    return readings if len(readings) == len(found) else None
+
+
 def _sysfs(text: str) -> Readings:
+    plain = _plain(PLAIN_FILE, text)
+    if plain is not None:
+        return {name: value for name, value in plain.items() if name not in NOT_COUNTERS}
     readings: Readings = {}
     for line, is_whole in _lines(text):
         match = FILE.fullmatch(line)
@@ -60,10 +78,14 @@ def _sysfs(text: str) -> Readings:
 
 
 def _ethtool(text: str) -> Readings:
+    plain = _plain(PLAIN_STATISTIC, text.removeprefix(f"{STATISTICS_TITLE}\n"))
+    if plain is not None:
+        return plain
     total: Readings = {}
     block: Readings = {}
+    has_none = NO_STATISTICS.search(text) is not None
     for line, is_whole in _lines(text):
-        if line.strip() == STATISTICS_TITLE or NO_STATISTICS.search(line):
+        if line.strip() == STATISTICS_TITLE or (has_none and NO_STATISTICS.search(line)):
             total, block = _add(total, block), {}
             continue
         match = STATISTIC.fullmatch(line)
@@ -96,9 +118,10 @@ def _reading(text: str, is_whole: bool) -> int | str:
     """Return the value of a counter, or the reason why there is none."""
     if not is_whole:
         return "the line is cut off"
-    if not re.fullmatch(r"[0-9]{1,20}", text.strip()):
-        return f"it reads {text.strip()[:40]!r}"
-    value = int(text)
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        return f"it reads {digits[:40]!r}"
+    value = int(digits)
     return value if value < ALL_ONES else "it reads all ones: the read failed"
 
 
@@ -117,7 +140,15 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         )
     grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
-    for name, match in _known(before, _names(before) | _names(after)):
+    for name, match in _known(before.driver, _is_ethernet(before), _names(before) | _names(after)):
+        value = before.values.get(name)
+        if (
+            value is not None
+            and value == after.values.get(name)
+            and match.counter.behaviour == "wraps"
+        ):
+            grown.append(_still(after.port, before.driver, name))
+            continue
         try:
             grown.append(_grown(name, match, before, after))
         except CounterError as error:
@@ -129,19 +160,37 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     return tuple(grown), told
 
 
-def _names(shot: Snapshot) -> set[str]:
-    return {*shot.values, *shot.unreadable}
+@lru_cache(maxsize=16_384)  # most counters of most windows: no growth, which is the same record
+def _still(port: str, driver: str, name: str) -> Growth:
+    match = catalogue.find(driver, name)
+    assert match is not None
+    return Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
 
 
-def _known(shot: Snapshot, names: set[str]) -> list[tuple[str, Match]]:
+def _names(shot: Snapshot) -> frozenset[str]:
+    return frozenset((*shot.values, *shot.unreadable))
+
+
+@lru_cache(maxsize=256)  # every window of a port has the same names, and so have its neighbours
+def _known(driver: str, is_ethernet: bool, names: frozenset[str]) -> tuple[tuple[str, Match], ...]:
     """Return the counters that have a meaning, without those that are blind on this link layer."""
-    is_ethernet = _is_ethernet(shot)
-    found = ((name, catalogue.find(shot.driver, name)) for name in sorted(names))
-    return [
+    found = ((name, catalogue.find(driver, name)) for name in sorted(names))
+    return tuple(
         (name, match)
         for name, match in found
         if match is not None and not (is_ethernet and match.counter.layer == "InfiniBand")
-    ]
+    )
+
+
+@lru_cache(maxsize=256)
+def _by_meaning(
+    driver: str, is_ethernet: bool, names: frozenset[str]
+) -> Mapping[str, Mapping[str, str | None]]:
+    """Return the known counters of each meaning, and the direction that each counts."""
+    grouped: dict[str, dict[str, str | None]] = {}
+    for name, match in _known(driver, is_ethernet, names):
+        grouped.setdefault(match.counter.meaning, {})[name] = match.counter.direction
+    return grouped
 
 
 def _is_ethernet(shot: Snapshot) -> bool:
@@ -192,13 +241,11 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     Raises CounterError when there is none, or none for a direction that the driver counts on
     Ethernet: a missing counter is not zero growth.
     """
-    known = {
-        name: match.counter.direction
-        for name, match in _known(shot, _names(shot))
-        if match.counter.meaning == meaning
-    }
+    is_ethernet = _is_ethernet(shot)
+    known = _by_meaning(shot.driver, is_ethernet, _names(shot)).get(meaning, {})
     readable = tuple(name for name in known if name in shot.values)
-    blind = _directions(shot, meaning) - {known[name] for name in readable}
+    expected = _directions(shot.driver, meaning) if is_ethernet else frozenset()
+    blind = expected - {known[name] for name in readable}
     if not readable or blind:
         way = f" for {' and '.join(sorted(filter(None, blind)))}" if readable else ""
         reasons = "; ".join(f"{n}: {shot.unreadable[n]}" for n in known if n not in shot.values)
@@ -209,22 +256,24 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     return readable
 
 
-def _directions(shot: Snapshot, meaning: str) -> set[str | None]:
-    """Return the directions in which an Ethernet port's driver counts a meaning."""
-    if not _is_ethernet(shot):
-        return set()  # InfiniBand counts one direction only
-    return {
+@lru_cache(maxsize=256)
+def _directions(driver: str, meaning: str) -> frozenset[str | None]:
+    """Return the directions in which a driver counts a meaning on Ethernet.
+
+    InfiniBand counts one direction only.
+    """
+    return frozenset(
         counter.direction
-        for counter in catalogue.counters(shot.driver)
+        for counter in catalogue.counters(driver)
         if counter.meaning == meaning and counter.layer != "InfiniBand"
-    }
+    )
 
 
 def saturated(shot: Snapshot) -> tuple[str, ...]:
     """Return the counters that stick at their maximum, so that nothing can be told by them."""
     return tuple(
         name
-        for name, match in _known(shot, _names(shot))
+        for name, match in _known(shot.driver, _is_ethernet(shot), _names(shot))
         if name in shot.values
         and match.counter.behaviour == "saturates"
         and shot.values[name] >= match.counter.maximum

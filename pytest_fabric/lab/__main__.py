@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     seed = cluster.lab.seed if options.seed is None else options.seed
     scale = cluster.lab.time if options.time is None else options.time
-    fabric = Fabric(nodes, seed, scale)
+    fabric = Fabric(nodes, seed, scale, cluster.lab.start)
     server = Server(fabric)
     broken = _stop_when_broken(server)
     _stop_when_told(server)

@@ -16,11 +16,20 @@ from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.network import Network
 from pytest_fabric.lab.traffic import Traffic
 
+#: Simulated seconds until a measuring tool uses its socket, where nothing else is said.
+START_S = 0.3
+
 
 class Fabric:
-    """All that changes in a running lab; `lock` is held around every change."""
+    """All that changes in a running lab; `lock` is held around every change.
 
-    def __init__(self, nodes: Sequence[Node], seed: int, scale: float) -> None:
+    `start_s` is how long a measuring tool takes to open its device and pin its memory, simulated.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], seed: int, scale: float, start_s: float = START_S
+    ) -> None:
+        self.start_s = start_s
         self.nodes = {node.name: node for node in nodes}
         self.seed = seed
         self.lock = threading.RLock()

@@ -204,11 +204,33 @@ CATALOGUE = {
             on_port=lambda port: replace(port, foreign=0.25),
         ),
         Fault(
+            "pause_storm",
+            ("port",),
+            "the port makes its senders wait for half of the time in which it receives",
+            "a host that cannot take in what it is sent: a hung process, a slow PCIe path",
+            on_port=lambda port: replace(port, storms=True),
+            layers=(ETHERNET,),
+        ),
+        Fault(
+            "shared_slot",
+            ("node",),
+            "the node's network cards share one PCIe link, which carries one of them at full rate",
+            "cards behind one switch port, or a bifurcated slot: only load on both shows it",
+            on_port=lambda port: replace(port, shares_slot=True),
+        ),
+        Fault(
             "ssh_down",
             ("node",),
             "nothing listens on the node's SSH port",
             "sshd stopped, or the machine is off",
             on_node=_ssh("down"),
+        ),
+        Fault(
+            "ssh_dropped",
+            ("node",),
+            "the node's connections end a minute after they were made",
+            "a machine that crashes under load",
+            on_node=_ssh("dropped"),
         ),
         Fault(
             "ssh_silent",

@@ -48,6 +48,7 @@ class View:
     def __init__(self, root: Directory) -> None:
         self._root = root
         self._made: dict[int, tuple[Entry, Directory]] = {}
+        self._trails: dict[str, list[Entry]] = {}
 
     def read(self, path: str) -> str:
         """Return a file's text without its last newline. Raises OSError."""
@@ -72,7 +73,9 @@ class View:
         """Return the paths that match, sorted by byte; magic as in `fnmatch`, per component."""
         found = [""] if pattern.startswith("/") else []
         for part in pattern.strip("/").split("/"):
-            if _MAGIC.search(part):
+            if part == "*":
+                found = [f"{base}/{name}" for base in found for name in self._names(base)]
+            elif _MAGIC.search(part):
                 names = re.compile(fnmatch.translate(part))
                 found = [
                     f"{base}/{name}"
@@ -90,27 +93,35 @@ class View:
         except OSError:
             return []
 
-    def _walk(self, path: str) -> list[Entry]:
-        """Return the entries from the root to a path, links followed, `..` towards the root."""
-        trail: list[Entry] = [self._root]
-        for part in path.split("/"):
-            if part in ("", "."):
-                continue
-            if part == "..":
-                trail = trail[:-1] or trail
-                continue
-            directory = self._directory(trail[-1], path)
-            if part not in directory:
-                raise _error(errno.ENOENT, path)
-            entry = directory[part]
-            trail = self._walk(entry.target) if isinstance(entry, Symlink) else [*trail, entry]
-        return trail
+    def _walk(self, path: str, told: str | None = None) -> list[Entry]:
+        """Return the entries from the root to a path, links followed, `..` towards the root.
+
+        An error tells of the path `told` that leads through this one.
+        """
+        told = told or path
+        above, slash, name = path.rpartition("/")
+        if not slash:
+            return self._step([self._root], name, told)
+        if above not in self._trails:  # a command reads many files of one directory
+            self._trails[above] = self._walk(above, told)
+        return self._step(self._trails[above], name, told)
+
+    def _step(self, trail: list[Entry], part: str, path: str) -> list[Entry]:
+        if part in ("", "."):
+            return trail
+        if part == "..":
+            return trail[:-1] or trail
+        directory = self._directory(trail[-1], path)
+        if part not in directory:
+            raise _error(errno.ENOENT, path)
+        entry = directory[part]
+        return self._walk(entry.target) if isinstance(entry, Symlink) else [*trail, entry]
 
     def _directory(self, entry: Entry, path: str) -> Directory:
-        if isinstance(entry, Mapping):
-            return entry
         if isinstance(entry, (str, Live, Symlink, Unreadable)):
             raise _error(errno.ENOTDIR, path)
+        if not callable(entry):
+            return entry
         if id(entry) not in self._made:
             self._made[id(entry)] = (entry, entry())
         return self._made[id(entry)][1]

@@ -8,6 +8,7 @@ Every counter starts at some value of an older life, so that only growth means a
 from __future__ import annotations
 
 import random
+from functools import cache
 
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
@@ -205,6 +206,10 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     values: dict[str, int] = {}
     for priority in port.lossless:
         values |= _pauses(f"prio{priority}", tally.pauses[priority])
+        if port.storms:  # it makes its senders wait for half of the time in which it receives
+            paused_us = int(tally.received_bytes[priority] * 4e6 / port.speed_bps)
+            values[f"tx_prio{priority}_pause_duration"] += paused_us
+            values[f"tx_prio{priority}_pause"] += paused_us // 50
     return values or _pauses("global", tally.pauses[0])
 
 
@@ -224,7 +229,12 @@ def _still(names: tuple[str, ...]) -> dict[str, int]:
 
 def _past(port: Port) -> int:
     """Return the bytes that a port has moved before the lab began, the same in every run."""
-    return random.Random(f"{port.id} past").randrange(10**12, 10**14)
+    return _past_of(str(port.id))
+
+
+@cache
+def _past_of(name: str) -> int:
+    return random.Random(f"{name} past").randrange(10**12, 10**14)
 
 
 def _visible(port: Port, values: dict[str, int]) -> dict[str, int]:

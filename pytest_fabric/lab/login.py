@@ -57,6 +57,8 @@ class Login(paramiko.ServerInterface):
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         """Run a node runner, or a command line of the lab's shell."""
+        # The key exchange is over: paramiko would cancel its timer again with each message.
+        self._transport.packetizer.complete_handshake = _nothing  # type: ignore[method-assign]
         text = command.decode("utf-8", "replace")
         given = greeting(text)
         if given is None:
@@ -123,6 +125,10 @@ class Login(paramiko.ServerInterface):
                         process.kill()
 
 
+def _nothing() -> None:
+    pass
+
+
 def _in_thread(call: Callable[[], None]) -> threading.Thread:
     """Make a call in a thread of its own; that its client goes away is no error."""
 
@@ -136,6 +142,11 @@ def _in_thread(call: Callable[[], None]) -> threading.Thread:
 
 
 def _write(channel: paramiko.Channel, frames: queue.SimpleQueue[bytes]) -> None:
-    """Send frames until an empty one comes."""
+    """Send frames until an empty one comes; those that wait travel together."""
     while frame := frames.get():
-        channel.sendall(frame)
+        batch = [frame]
+        while not frames.empty() and batch[-1]:
+            batch.append(frames.get())
+        channel.sendall(b"".join(batch))
+        if not batch[-1]:
+            return

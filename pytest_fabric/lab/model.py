@@ -68,6 +68,8 @@ class Port:
     hidden_counters: frozenset[str] = frozenset()
     is_held: bool = False
     foreign: float = 0.0
+    shares_slot: bool = False
+    storms: bool = False
 
     @property
     def is_ethernet(self) -> bool:
@@ -84,8 +86,9 @@ class Port:
 class Node:
     """A machine: its ports in PCI order, and what its SSH server and its tools do.
 
-    `ssh` is up, down (nothing listens) or silent (accepts and says nothing); `sudo` holds the
-    tools that its user may run as root. `gpu_job` says that a job computes on its GPUs.
+    `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
+    after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
+    computes on its GPUs.
     """
 
     name: str

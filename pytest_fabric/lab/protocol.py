@@ -1,8 +1,8 @@
 """The node runner's protocol, spoken natively: requests are lines, answers are framed results.
 
-A request is `run ID DEADLINE CAP LEASE PORT CORE WORDS...`, `collect ID DEADLINE CAP section NAME
-WORDS... ; ...` or `cancel ID`. An answer is a line `TOKEN hello|start|ready|end ...`; `end` carries
-why, the exit status, and as many bytes of both streams as it says.
+A request is `run ID DEADLINE CAP LEASE PORT CORE WORDS...`, `collect` with the same fields and
+`section NAME WORDS... ; ...`, or `cancel ID`. An answer is a line `TOKEN hello|start|ready|end
+...`; `end` carries why, the exit status, and as many bytes of both streams as it says.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from pytest_fabric.lab.sections import Sections
 #: The word that tells a node runner from any other command; three more words follow it.
 PROGRAM = "pytest-fabric-runner"
 
-_RUN = re.compile(
+_FIELDS = re.compile(
     r"(?P<ident>\d+) (?P<deadline>\d+) (?P<cap>\d+) (?P<lease>\S+) (?P<port>\d+|-) "
     r"(?P<core>\d+|-) (?P<words>\S.*)"
 )
-_COLLECT = re.compile(r"(\d+) (\d+) (\d+) (\S.*)")
 
 #: Exit status of a job that its deadline ended, as `timeout` gives it.
 TIMED_OUT = 124
@@ -73,6 +72,7 @@ class Runner:
         self._given = given
         self._send = send
         self._rest = b""
+        self._answers: list[bytes] | None = None
         self._jobs: dict[str, Job] = {}
         self._pid = fabric.pid()
         self._frame(f"hello {self._pid}")
@@ -80,9 +80,13 @@ class Runner:
     def feed(self, data: bytes) -> None:
         """Take what came in; whole lines are carried out, in order."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            with self._fabric.lock:
+        with self._fabric.lock:
+            self._answers = []
+            for line in lines:
                 self._request(line.decode("utf-8", "replace"))
+            answers, self._answers = self._answers, None
+            for frame in answers:
+                self._send(frame)
 
     def close(self) -> None:
         """End every job: the controller has gone."""
@@ -92,20 +96,25 @@ class Runner:
 
     def _request(self, line: str) -> None:
         kind, _, rest = line.partition(" ")
-        run, collect = _RUN.fullmatch(rest), _COLLECT.fullmatch(rest)
+        fields = _FIELDS.fullmatch(rest)
         if kind == "cancel":
             self._stop(rest.strip(), "cancelled")
-        elif kind == "run" and run is not None:
-            self._run(**run.groupdict())
-        elif kind == "collect" and collect is not None:
-            ident, deadline, cap, words = collect.groups()
-            self._launch(ident, deadline, cap, self._sections(words))
+        elif kind in ("run", "collect") and fields is not None:
+            self._run(kind, **fields.groupdict())
         else:
             message = f"pytest-fabric-runner: cannot understand {line[:80]!r}\n"
             self._end(rest.partition(" ")[0] or "-", "exit", Result(2, stderr=message), str(2**16))
 
     def _run(
-        self, ident: str, deadline: str, cap: str, lease: str, port: str, core: str, words: str
+        self,
+        kind: str,
+        ident: str,
+        deadline: str,
+        cap: str,
+        lease: str,
+        port: str,
+        core: str,
+        words: str,
     ) -> None:
         node, fabric = self._node, self._fabric
         if port != "-" and fabric.network.is_listening(node.name, int(port)):
@@ -117,14 +126,14 @@ class Runner:
             if present is not None:
                 self._end(ident, "lease", Result(stderr=f"{lease} is {present}\n"), cap)
                 return
-        process = self._command(words, lease, core)
+        process = self._process(kind, words, lease, core)
         process.when_ended(lambda _: fabric.leases.free(node.name, lease, holder))
         self._launch(ident, deadline, cap, process, holder.pid)
         if port != "-" and process.result is None:
             process.when_listening(lambda: self._frame(f"ready {ident}"))
 
-    def _command(self, words: str, lease: str, core: str) -> Process:
-        """Start a job's command, or what fails before it: its lease file, its core, its words."""
+    def _process(self, kind: str, words: str, lease: str, core: str) -> Process:
+        """Start what a job is, or what fails before it: its lease file, its core, its words."""
         view = self._fabric.view(self._node)
         if lease != "-" and not view.exists(lease):
             message = f"pytest-fabric: cannot open {lease}, so no lease can be taken\n"
@@ -136,16 +145,11 @@ class Runner:
             commands = shell.parse(words)
         except shell.ShellError as error:
             return ended(Result(2, stderr=f"sh: 1: {error}\n"))
+        if kind == "collect":
+            return Sections(self._fabric, self._node, self._given.token, commands)
         if len(commands) != 1:
             return ended(Result(2, stderr="sh: 1: expected one command\n"))
         return start(Call(self._fabric, self._node, shell.expand(commands[0], view), view))
-
-    def _sections(self, text: str) -> Process:
-        try:
-            commands = shell.parse(text)
-        except shell.ShellError as error:
-            return ended(Result(2, stderr=f"sh: 1: {error}\n"))
-        return Sections(self._fabric, self._node, self._given.token, commands)
 
     def _launch(
         self, ident: str, deadline: str, cap: str, process: Process, pid: int | None = None
@@ -185,4 +189,9 @@ class Runner:
         self._frame(f"end {ident} {why} {status} {len(out)} {len(err)} {cut}", out + err)
 
     def _frame(self, header: str, payload: bytes = b"") -> None:
-        self._send(f"{self._given.token} {header}\n".encode() + payload)
+        """Send a frame; what is answered within one `feed` goes out at its end, together."""
+        frame = f"{self._given.token} {header}\n".encode() + payload
+        if self._answers is None:
+            self._send(frame)
+        else:
+            self._answers.append(frame)

@@ -57,7 +57,9 @@ class Sections(Process):
         self._err += mark
         view = self._fabric.view(self._node)
         argv = shell.expand(command[2:], view)
-        return start(Call(self._fabric, self._node, argv, view))
+        process = start(Call(self._fabric, self._node, argv, view))
+        process.when_listening(self.listen)
+        return process
 
     def _resume(self, result: Result) -> None:
         if self.result is None:

@@ -20,6 +20,9 @@ from pytest_fabric.lab.model import Node
 
 ADDRESS = "127.0.0.1"
 
+#: Simulated seconds after which the connections of a node that is to be lost end.
+DROPPED_S = 60.0
+
 #: Connections that may wait to be taken per node.
 BACKLOG = 64
 
@@ -88,6 +91,12 @@ class Server:
             self._selector.register(bound, selectors.EVENT_READ, node)
         return bound
 
+    def _drop_later(self, transport: paramiko.Transport) -> None:
+        """Close a connection in the middle of a run; it takes a thread of its own to do so."""
+        clock = self._fabric.clock
+        closing = threading.Thread(target=transport.close, name="lab-drop", daemon=True)
+        clock.after(clock.real(DROPPED_S), closing.start)
+
     def _take(self, bound: socket.socket, node: Node) -> None:
         try:
             connection, _ = bound.accept()
@@ -100,6 +109,9 @@ class Server:
         # Without this each small frame would wait for the acknowledgement of the one before.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport = paramiko.Transport(connection)
+        if node.ssh == "dropped":
+            self._drop_later(transport)
+        connection.settimeout(1.0)  # paramiko's own 0.1 s keep many quiet connections busy
         transport.add_server_key(self._host_key)
         transport.start_server(
             event=threading.Event(), server=Login(self._fabric, node, self._client_key, transport)

@@ -89,28 +89,45 @@ class Traffic:
 
     def start(self, flow: Flow) -> None:
         """Let a flow begin, at the expense of those that share a port with it."""
-        self._settle(flow.sender, flow.receiver)
+        self._settle(*self._concerned(flow))
         flow.begun = self._now()
         for port in (flow.sender, flow.receiver):
             self._flows.setdefault(port.id, []).append(flow)
-        self._divide(flow.sender, flow.receiver)
+        self._divide(*self._concerned(flow))
 
     def stop(self, flow: Flow, complete: bool) -> None:
         """End a flow: `complete` to its last byte, or where it has come to."""
-        self._settle(flow.sender, flow.receiver)
+        self._settle(*self._concerned(flow))
         if complete:
             self._advance(flow, 1.0)
         for port in (flow.sender, flow.receiver):
             self._flows[port.id].remove(flow)
-        self._divide(flow.sender, flow.receiver)
+        self._divide(*self._concerned(flow))
+
+    def _concerned(self, flow: Flow) -> tuple[Port, ...]:
+        """Return the ports whose flows a flow may slow down: its own, and those in its slot."""
+        found = {port.id: port for port in (flow.sender, flow.receiver)}
+        for port in (flow.sender, flow.receiver):
+            for other in self._in_slot_of(port):
+                for end in (other.sender, other.receiver):
+                    found[end.id] = end
+        return tuple(found.values())
+
+    def _in_slot_of(self, port: Port) -> list[Flow]:
+        """Return the bulk flows of a port's node whose cards share one PCIe link, if they do."""
+        if not port.shares_slot:
+            return []
+        ids = [one for one in self._flows if one.node == port.id.node]
+        return [flow for one in ids for flow in self._flows[one] if flow.bulk]
 
     def _divide(self, *ports: Port) -> None:
         """Give every bulk flow of the ports an equal share of the more crowded of its two ends."""
-        for flow in (flow for port in ports for flow in self._flows[port.id] if flow.bulk):
+        for flow in (f for port in ports for f in self._flows.get(port.id, ()) if f.bulk):
             out = sum(other.sender.id == flow.sender.id for other in self._bulk(flow.sender))
             into = sum(other.receiver.id == flow.receiver.id for other in self._bulk(flow.receiver))
             free = 1 - max(flow.sender.foreign, flow.receiver.foreign)
-            flow.share = free / max(out, into)
+            slots = [len(self._in_slot_of(end)) for end in (flow.sender, flow.receiver)]
+            flow.share = free / max(out, into, *slots)
 
     def _bulk(self, port: Port) -> Iterator[Flow]:
         return (flow for flow in self._flows[port.id] if flow.bulk)

@@ -8,15 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure import placement
+from pytest_fabric.measure import placement, window
 from pytest_fabric.measure.fabric import CheckedSession, End
 from pytest_fabric.measure.settings import Settings
-from pytest_fabric.results import Attempt, Gid, Pair, Snapshot
+from pytest_fabric.measure.window import Window
+from pytest_fabric.results import Attempt, Gid, Pair
 from pytest_fabric.tools import perftest
-from pytest_fabric.transport import Job, Outcome
+from pytest_fabric.transport import Collect, Outcome
 
 #: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
 OVERHEAD_S = 20.0
+
+#: What reading all counters twice may take at most, with the refresh of slow drivers in between.
+WINDOW_S = 20.0
+
+#: The section of a job that is the tool itself.
+TOOL = "tool"
 
 
 @dataclass(frozen=True)
@@ -32,12 +39,12 @@ class Side:
 
 @dataclass
 class Trail:
-    """What was tried so far: it becomes part of the record, whatever happens."""
+    """What was tried and seen so far: it becomes part of the record, whatever happens."""
 
     attempts: list[Attempt] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
-    before: list[tuple[Snapshot, float]] = field(default_factory=list)
+    window: Window | None = None
 
     def keep(self, end: str, outcome: Outcome) -> None:
         """Keep the text of an end as evidence."""
@@ -47,7 +54,9 @@ class Trail:
 
 @dataclass(frozen=True)
 class Context:
-    """What the steps of one run share."""
+    """What the steps of one run share; `watch` is called while the tools are at work, and raises
+    MeasurementError when they must be ended.
+    """
 
     pair: Pair
     settings: Settings
@@ -55,13 +64,14 @@ class Context:
     server: Side
     prefix: tuple[str, ...]
     trail: Trail
-    open_window: Callable[[], None]
+    watch: Callable[[], None]
 
-    def job(self, end: str, control_port: int) -> Job:
-        """Return the process of an end; the command is kept for the report.
+    def job(self, end: str, control_port: int) -> Collect:
+        """Return what an end does while it holds its port: counters, its tool, counters again.
 
-        Behind the site's prefix (`podman exec perf`) the tool is a process of its own: there its
-        core is chosen and its deadline kept inside. Raises MeasurementError.
+        The command is kept for the report. Behind the site's prefix (`podman exec perf`) the tool
+        is a process of its own: there its core is chosen and its deadline kept inside. Raises
+        MeasurementError.
         """
         deadline = self.settings.expected_s + OVERHEAD_S
         side = self.client if end == "client" else self.server
@@ -69,14 +79,16 @@ class Context:
         pin = ("taskset", "-c", str(side.core)) if side.core is not None else ()
         self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
         rdma = side.end.rdma
-        if self.prefix:
-            argv = (*self.prefix, "timeout", "-k", "5", str(math.ceil(deadline)), *pin, *argv)
-        return Job(
-            argv,
-            deadline_s=deadline,
+        bound = ("timeout", "-k", "5", str(math.ceil(deadline))) if self.prefix else ()
+        return Collect(
+            {
+                **window.before(rdma, side.end.rail.profile.sudo),
+                TOOL: (*self.prefix, *bound, *pin, *argv),
+                **window.after(rdma, side.end.rail.profile.sudo),
+            },
+            deadline_s=deadline + WINDOW_S,
             lease=f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state",
             listen=control_port if end == "server" else None,
-            core=None if self.prefix else side.core,
         )
 
     def _command(self, end: str, side: Side, control_port: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pytest_fabric.errors import FabricError
 from pytest_fabric.measure import facts
 from pytest_fabric.results import NodeFacts, Port, RdmaPort
 from pytest_fabric.tools import allowed
-from pytest_fabric.transport import Collect, Job, Outcome, Pool, Running, Session
+from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Pool, Running, Session
 
 #: Nodes whose facts are gathered at the same time; each takes a few milliseconds of our own CPU.
 AT_ONCE = 32
@@ -52,9 +52,13 @@ class CheckedSession:
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         """Run several commands as one job. Raises RefusedCommandError, TransportError."""
+        return self.begin(collect).wait()
+
+    def begin(self, collect: Collect) -> Collecting:
+        """Start several commands as one job. Raises RefusedCommandError, TransportError."""
         for argv in collect.sections.values():
             allowed.require(argv, self.prefix)
-        return self.inner.collect(collect)
+        return self.inner.begin(collect)
 
     def shell(self, command: str, deadline_s: float) -> Outcome:
         """Run a user's own command: theirs to answer for, and in the audit log."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pytest_fabric.measure.dispatch import Again
 from pytest_fabric.results import Attempt, Failure, Measurement
 
-#: A lease that is held is tried again after this long, in seconds; at random, so that two runs that
-#: wait for each other do not keep meeting.
-PAUSE_S = (0.2, 2.0)
+#: Pauses before a lease that is held is tried again, in seconds: the first, doubled each time, up
+#: to the longest. Each is cut at random, so that two runs that wait for each other do not keep
+#: meeting.
+PAUSE_S, LONGEST_S = 0.1, 2.0
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Wait:
     """Since when a measurement waits for a lease, and who held it."""
 
     since: float
+    tries: int = 0
     attempts: tuple[Attempt, ...] = ()
 
 
@@ -38,8 +40,12 @@ class LeaseWaits:
         # The same holder again tells nothing new.
         known = {attempt.outcome for attempt in wait.attempts}
         fresh = tuple(a for a in record.attempts if a.outcome not in known)
-        self._waits[key] = replace(wait, attempts=(*wait.attempts, *fresh))
-        return None if now - wait.since >= self._patience_s else Again(random.uniform(*PAUSE_S))
+        attempts = (*wait.attempts, *fresh)
+        self._waits[key] = replace(wait, tries=wait.tries + 1, attempts=attempts)
+        if now - wait.since >= self._patience_s:
+            return None
+        pause = min(LONGEST_S, PAUSE_S * 2**wait.tries)
+        return Again(pause * random.uniform(0.3, 1.0))
 
     def told(self, key: str, record: Measurement) -> Measurement:
         """Return the record of a measurement that waits no longer, with what it has met."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from pytest_fabric.counters import growth, refresh_s, require
+from pytest_fabric.counters import growth, require
 from pytest_fabric.errors import (
     CounterError,
     FabricError,
@@ -17,7 +16,7 @@ from pytest_fabric.errors import (
     TransportError,
 )
 from pytest_fabric.measure import context as contexts
-from pytest_fabric.measure import run, window
+from pytest_fabric.measure import run, storms, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Job
@@ -46,7 +45,6 @@ class Values:
 
     row: Latency | Bandwidth | None = None
     mtu: int | None = None
-    window: window.Window | None = None
     traffic: Traffic | None = None
     doubts: tuple[str, ...] = ()
 
@@ -61,16 +59,15 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
     try:
         client, server = (_side(fabric, end, settings) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
-
-        def open_window() -> None:
-            trail.before = _snapshots(client, server)
-
-        context = Context(pair, settings, client, server, prefix, trail, open_window)
+        watch = (
+            storms.Watch(str(pair), (client, server)) if job.load == "disruptive" else _unwatched
+        )
+        context = Context(pair, settings, client, server, prefix, trail, watch)
         versions.update(_versions(context))
         values = _values(fabric, context, ports)
     except FabricError as problem:
         error = explained(pair, settings.tool, problem)
-    seen = values.window or window.Window((), {}, 0.0)
+    seen = trail.window or window.Window((), {}, 0.0)
     return replace(
         without_value(pair, settings, error),
         commands=trail.commands,
@@ -87,6 +84,10 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         started=started,
         duration=time.monotonic() - clock,
     )
+
+
+def _unwatched() -> None:
+    """Let a load that disrupts nobody run to its end."""
 
 
 def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Measurement:
@@ -149,11 +150,12 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
 
 
 def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
-    text = run.traffic(context, ports)
-    drivers = [side.end.rdma.driver for side in (context.client, context.server)]
-    time.sleep(max(refresh_s(driver) for driver in drivers))
-    seen = _window(context, context.trail.before, _snapshots(context.client, context.server))
-    parsed = perftest.parse(text)
+    ran = run.traffic(context, ports)
+    seen = _window(context, ran)
+    context.trail.window = seen if isinstance(seen, window.Window) else None
+    parsed = perftest.parse(run.verdict(context, ran))
+    if isinstance(seen, MeasurementError):
+        raise seen  # after what the tools told: a node that is lost has no counters either
     row = _row(context, parsed)
     line = _line_bps(fabric, context.pair)
     _require_plausible(context, row, line)
@@ -162,39 +164,36 @@ def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
     return Values(
         row=row,
         mtu=parsed.mtu,
-        window=seen,
         traffic=window.traffic(*rest),
         doubts=window.doubts(*rest, sides, line),
     )
 
 
-def _snapshots(*sides: Side) -> list[tuple[Snapshot, float]]:
-    with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(_snapshot, sides))
-
-
-def _snapshot(side: Side) -> tuple[Snapshot, float]:
-    end = side.end
-    return window.read(side.session, end.port, end.rdma, end.rail.profile.sudo)
-
-
-def _window(
-    context: Context, before: list[tuple[Snapshot, float]], after: list[tuple[Snapshot, float]]
-) -> window.Window:
+def _window(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
+    """Return what grew at both ends while the tools ran, or why that cannot be told."""
     grown: list[Growth] = []
     problems: dict[str, str] = {}
-    for (first, _), (last, _) in zip(before, after, strict=True):
+    seconds = 0.0
+    sides = ((context.client, ran.client_sections), (context.server, ran.server_sections))
+    for side, sections in sides:
+        try:
+            (first, early), (last, late) = (
+                window.moment(which, sections, side.end.port, side.end.rdma)
+                for which in ("before", "after")
+            )
+        except MeasurementError as error:
+            return error
         deltas, wrong = growth(first, last)
         grown.extend(deltas)
         problems.update(wrong)
         problems.update(_unknown(last))
+        seconds = max(seconds, late - early)
     for side in (context.client, context.server):
-        problems.update(_unwatched(side, grown))
-    seconds = max(late - early for (_, early), (_, late) in zip(before, after, strict=True))
+        problems.update(_blind(side, grown))
     return window.Window(tuple(grown), problems, seconds)
 
 
-def _unwatched(side: Side, grown: list[Growth]) -> dict[str, str]:
+def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
     """Return the pause of lossless priorities that an end cannot count: PFC is off there.
 
     mlx5 has a pause counter of a priority only while PFC is on for it.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_any
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from pytest_fabric.errors import MeasurementError, NotRecognisedError, ToolError
-from pytest_fabric.measure.context import Context
+from pytest_fabric.errors import MeasurementError, ToolError, TransportError
+from pytest_fabric.measure.context import TOOL, Context
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
-from pytest_fabric.transport import Job, Outcome, Running
+from pytest_fabric.transport import Collecting, Job, Outcome
 
 #: perftest starts to listen within tenths of a second; a slow guest was seen to need two.
 READY_S = 15.0
@@ -23,13 +25,18 @@ CONNECT_S = 4.0
 #: What one end may outlive the other: normally milliseconds, and for ever when the peer has died.
 GRACE_S = 5.0
 
+#: How often a run is looked at while its tools are at work.
+WATCH_S = 1.0
+
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
 #: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
 TRIES = {"port_in_use": 10, "clock": 3}
 
+Sections = Mapping[str, Outcome]
 
-def traffic(context: Context, ports: Iterator[int]) -> str:
-    """Run server and client to their end and return what the client printed.
+
+def traffic(context: Context, ports: Iterator[int]) -> Ran:
+    """Run server and client to their end and return what became of both.
 
     Only what leaves no value is tried again: a control port that is taken, a clock that perftest
     could not calibrate. A lease that somebody else holds is for the caller to wait for. Raises
@@ -40,7 +47,7 @@ def traffic(context: Context, ports: Iterator[int]) -> str:
         control_port = next(ports)
         obstacle = _attempt(context, control_port)
         if isinstance(obstacle, Ran):
-            return _verdict(context, obstacle)
+            return obstacle
         context.trail.attempts.append(Attempt(control_port, obstacle.text))
         met[obstacle.kind] += 1
         if obstacle.kind == "lease":
@@ -59,40 +66,53 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Ran:
-    """Both ends of a try that got as far as starting the client."""
+    """Both ends of a try that got as far as starting the client: sections, tools, and errors."""
 
-    client: Outcome
-    server: Outcome
+    client_sections: Sections
+    server_sections: Sections
+
+    @property
+    def client(self) -> Outcome:
+        """Return what became of the client."""
+        return self.client_sections[TOOL]
+
+    @property
+    def server(self) -> Outcome:
+        """Return what became of the server."""
+        return self.server_sections[TOOL]
+
+    @cached_property
+    def client_error(self) -> ToolError:
+        """Return what the client told; kind `silent` when it told no error."""
+        return _tool_error(self.client)
+
+    @cached_property
+    def server_error(self) -> ToolError:
+        """Return what the server told; kind `silent` when it told no error."""
+        return _tool_error(self.server)
 
 
 def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
-    server = context.server.session.start(context.job("server", control_port))
+    server = context.server.session.begin(context.job("server", control_port))
     try:
         obstacle = _until_ready(context, server)
         if obstacle is not None:
             return obstacle
-        # Only now: the server holds its lease, and nobody else's traffic is counted as ours.
-        context.open_window()
-        client = context.client.session.start(context.job("client", control_port))
+        client = context.client.session.begin(context.job("client", control_port))
         ran = _until_ended(context, client, server, control_port)
     finally:
         server.cancel()
     if ran.client.end == "lease":
         return Obstacle("lease", f"{context.pair.client} is in use: {ran.client.stderr.strip()}")
-    if _port_taken(ran.server):
+    if ran.server_error.kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
-    told = _tool_error(ran.client)
-    if told.kind == "clock":
-        return Obstacle("clock", f"client at {context.pair.client}: {told}")
+    if ran.client_error.kind == "clock":
+        return Obstacle("clock", f"client at {context.pair.client}: {ran.client_error}")
     context.trail.attempts.append(Attempt(control_port, "ran"))
     return ran
 
 
-def _port_taken(server: Outcome) -> bool:
-    return _tool_error(server).kind == "port_in_use"
-
-
-def _until_ready(context: Context, server: Running) -> Obstacle | None:
+def _until_ready(context: Context, server: Collecting) -> Obstacle | None:
     """Wait for the listening socket of our server; return what stands in the way, if anything."""
     try:
         if server.ready(READY_S):
@@ -101,48 +121,63 @@ def _until_ready(context: Context, server: Running) -> Obstacle | None:
         raise context.error(
             "not_ready", f"{context.pair.server} did not listen within {READY_S:g} s"
         ) from None
-    outcome = server.wait()
+    outcome = server.wait()[TOOL]
     context.trail.keep("server", outcome)
-    if outcome.end == "port" or _port_taken(outcome):
+    if outcome.end == "port" or _tool_error(outcome).kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
     if outcome.end == "lease":
         return Obstacle("lease", f"{context.pair.server} is in use: {outcome.stderr.strip()}")
     raise _failure(context, "server", outcome)
 
 
-def _until_ended(context: Context, client: Running, server: Running, control_port: int) -> Ran:
-    with ThreadPoolExecutor(2) as threads:
-        ends = [threads.submit(client.wait), threads.submit(server.wait)]
-        try:
-            wait_any(ends, timeout=CONNECT_S, return_when=FIRST_COMPLETED)
-            _require_connection(context, ends, control_port)
-            wait_any(ends, return_when=FIRST_COMPLETED)
-            wait_any(ends, timeout=GRACE_S)
-        except MeasurementError:
-            client.cancel()
-            server.cancel()
-            _keep(context, ends)
-            raise
-        finally:
-            client.cancel()
-            server.cancel()
-    ran = Ran(client=ends[0].result(), server=ends[1].result())
+def _until_ended(
+    context: Context, client: Collecting, server: Collecting, control_port: int
+) -> Ran:
+    first, over = threading.Event(), (threading.Event(), threading.Event())
+    for end, event in zip((client, server), over, strict=True):
+        end.when_ended(event.set)
+        end.when_ended(first.set)
+    try:
+        _watch(context, first, control_port)
+        if over[0].is_set() and client.wait()[TOOL].end == "lease":
+            server.cancel()  # nobody will come, and its port can be used by whoever has the other
+        until = time.monotonic() + GRACE_S
+        for event in over:
+            event.wait(max(0.0, until - time.monotonic()))
+    except MeasurementError:
+        client.cancel()
+        server.cancel()
+        _keep(context, client, server)
+        raise
+    finally:
+        client.cancel()
+        server.cancel()
+    ran = Ran(client.wait(), server.wait())
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
 
 
-def _keep(context: Context, ends: list[Future[Outcome]]) -> None:
+def _watch(context: Context, first: threading.Event, control_port: int) -> None:
+    """Wait until an end is over; raise when the client is not let in, or load must end."""
+    connected_by = time.monotonic() + CONNECT_S
+    is_asked = False
+    while not first.wait(WATCH_S):
+        if not is_asked and time.monotonic() >= connected_by:
+            is_asked = True
+            _require_connection(context, control_port)
+        context.watch()
+
+
+def _keep(context: Context, client: Collecting, server: Collecting) -> None:
     """Keep what both ends said although the run is given up: it is evidence."""
-    for name, end in zip(("client", "server"), ends, strict=True):
-        if end.exception() is None:
-            context.trail.keep(name, end.result())
+    for name, end in (("client", client), ("server", server)):
+        with contextlib.suppress(TransportError):  # a node that is lost says nothing more
+            context.trail.keep(name, end.wait()[TOOL])
 
 
-def _require_connection(context: Context, ends: list[Future[Outcome]], control_port: int) -> None:
+def _require_connection(context: Context, control_port: int) -> None:
     """Raise when the client still waits for an answer to its SYN: it would do so for minutes."""
-    if any(end.done() for end in ends):
-        return
     waiting = f":{control_port:04X} 02 "
     tables = ("/proc/net/tcp", "/proc/net/tcp6")
     outcome = context.client.session.run(Job(("grep", "-E", waiting, *tables), deadline_s=10.0))
@@ -154,7 +189,7 @@ def _require_connection(context: Context, ends: list[Future[Outcome]], control_p
         )
 
 
-def _verdict(context: Context, ran: Ran) -> str:
+def verdict(context: Context, ran: Ran) -> str:
     """Return what the client said when both ends ended well. Raises what went wrong first.
 
     Both streams of both ends are read: a wrapper may lose the exit status of a tool that failed.
@@ -162,22 +197,16 @@ def _verdict(context: Context, ran: Ran) -> str:
     if ran.client.truncated:
         raise context.error("output", f"client at {context.pair.client}: printed without end")
     if ran.client.end == "exit" and ran.client.status == 0:
-        for end, outcome in (("client", ran.client), ("server", ran.server)):
-            if (
-                outcome.end != "exit"
-                or outcome.status != 0
-                or _tool_error(outcome).kind != "silent"
-            ):
+        for end, outcome, told in (
+            ("client", ran.client, ran.client_error),
+            ("server", ran.server, ran.server_error),
+        ):
+            if outcome.end != "exit" or outcome.status != 0 or told.kind != "silent":
                 raise _failure(context, end, outcome)
         return ran.client.stdout
     server_failed = ran.server.end == "exit" and ran.server.status != 0
     first = "server" if server_failed and _is_secondary(ran.client) else "client"
     raise _failure(context, first, ran.server if first == "server" else ran.client)
-
-
-def _ended_well(outcome: Outcome) -> bool:
-    has_status = outcome.end == "exit" and outcome.status == 0
-    return has_status and _tool_error(outcome).kind == "silent"
 
 
 def _is_secondary(client: Outcome) -> bool:
@@ -187,13 +216,8 @@ def _is_secondary(client: Outcome) -> bool:
 
 def _tool_error(outcome: Outcome) -> ToolError:
     """Return the error that a tool's text tells; kind `silent` when it tells none."""
-    try:
-        perftest.parse(f"{outcome.stdout}\n{outcome.stderr}")
-    except ToolError as error:
-        return error
-    except NotRecognisedError:
-        return ToolError("silent", "said nothing that is known")
-    return ToolError("silent", "printed a result")
+    said = perftest.find_error(f"{outcome.stdout}\n{outcome.stderr}")
+    return said or ToolError("silent", "said nothing that is known")
 
 
 def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:

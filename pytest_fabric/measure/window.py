@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.counters import snapshot
+from pytest_fabric.counters import refresh_s, snapshot
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.metrics import LATENCY_TOOLS
@@ -21,7 +21,7 @@ from pytest_fabric.results import (
     Traffic,
 )
 from pytest_fabric.tools import ethtool_statistics
-from pytest_fabric.transport import Collect, Glob, Session
+from pytest_fabric.transport import Collect, Glob, Outcome, Session
 from pytest_fabric.units import render
 
 #: Headers of a RoCE v2 packet over IPv4 with Ethernet framing, per packet; InfiniBand needs less.
@@ -50,24 +50,52 @@ class Window:
     duration_s: float
 
 
-def job(port: RdmaPort, sudo: Sequence[str] = ()) -> Collect:
-    """Return the one job that reads every counter of a port; `sudo` names tools that need it."""
+def sections(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that read every counter of a port; `sudo` names tools that need it."""
     base = f"/sys/class/infiniband/{port.device}/ports/{port.number}"
-    sections: dict[str, tuple[str, ...]] = {
+    found: dict[str, tuple[str, ...]] = {
         "uptime": ("cat", "/proc/uptime"),
         "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
     }
     for place, netdev in enumerate(port.netdevs):
         asroot = ("sudo", "-n") if "ethtool" in sudo else ()
-        sections[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
-    return Collect(sections, deadline_s=20.0)
+        found[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
+    return found
+
+
+def before(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that open a window."""
+    return {f"before-{name}": words for name, words in sections(port, sudo).items()}
+
+
+def after(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the commands that close a window, once the driver's slowest counter is fresh."""
+    wait = refresh_s(port.driver)
+    settle = {"settle": ("sleep", f"{wait:g}")} if wait else {}
+    return {
+        **settle,
+        **{f"after-{name}": words for name, words in sections(port, sudo).items()},
+    }
+
+
+def moment(
+    which: str, outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort
+) -> tuple[Snapshot, float]:
+    """Return counters and uptime `before` or `after` a tool's run. Raises MeasurementError."""
+    start = f"{which}-"
+    mine = {key[len(start) :]: value for key, value in outcomes.items() if key.startswith(start)}
+    return parsed(mine, name, port)
 
 
 def read(
     session: Session, name: Port, port: RdmaPort, sudo: Sequence[str] = ()
 ) -> tuple[Snapshot, float]:
     """Return the counters of a port and the node's uptime in seconds. Raises MeasurementError."""
-    outcomes = session.collect(job(port, sudo))
+    return parsed(session.collect(Collect(sections(port, sudo), 20.0)), name, port)
+
+
+def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple[Snapshot, float]:
+    """Return the counters and the uptime that a job read. Raises MeasurementError."""
     late = [section for section, outcome in outcomes.items() if outcome.end != "exit"]
     if late:
         raise MeasurementError(str(name), "counters", f"expected counters, {late[0]} did not end")
@@ -129,7 +157,8 @@ def traffic(
 
 def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None) -> int | None:
     """Return the most that a counter of the port says: names overlap, so they are not added up."""
-    mine = [g for g in growth if g.port == str(port) and g.direction == direction]
+    name = str(port)
+    mine = [g for g in growth if g.port == name and g.direction == direction]
     whole = [g.delta for g in mine if g.meaning == "bytes" and g.priority is None]
     if whole:
         return max(whole)
@@ -145,11 +174,11 @@ def _share(
     Bandwidth is held against all that moved: under -D the tool counts the middle of the run only.
     The little that a latency run moves is held against what was sent: other packets weigh too much.
     """
+    wanted = (str(port), direction, "bytes")
     moved = {
         entry.priority: entry.delta
         for entry in growth
-        if (entry.port, entry.direction, entry.meaning) == (str(port), direction, "bytes")
-        and entry.priority is not None
+        if (entry.port, entry.direction, entry.meaning) == wanted and entry.priority is not None
     }
     if settings.priority is None or settings.priority not in moved:
         return None

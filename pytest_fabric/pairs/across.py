@@ -72,13 +72,11 @@ def _take(waiting: dict[int, list[Port]], leaf: int, port: Port) -> Port:
 def _partners(crossing: Crossing, one: Port, waiting: dict[int, list[Port]]) -> Iterator[Port]:
     """Yield the waiting ports that may be met, the best first."""
     leaf = crossing.leaf_of[one]
-    half = (sum(map(len, waiting.values())) - 1) / 2
 
-    def rank(other: int) -> tuple[bool, int, int]:
-        size = len(waiting[other])
-        return size <= half, crossing.times(leaf, other), -size
+    def rank(other: int) -> tuple[int, int]:
+        return crossing.times(leaf, other), -len(waiting[other])
 
-    for other in sorted(waiting.keys() - {leaf}, key=rank):
+    for other in sorted((other for other in waiting if other != leaf), key=rank):
         yield from (port for port in waiting[other] if crossing.may_join(one, port))
 
 

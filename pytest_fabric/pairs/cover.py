@@ -52,8 +52,8 @@ def _cross(mesh: Mesh, leaves: list[list[Port]], wanted: int) -> None:
     """Give ports their peers on other leaves, and every two leaves a pair of ports."""
     leaf_of = {port: leaf for leaf, ports in enumerate(leaves) for port in ports}
     crossing = Crossing(mesh, leaf_of)
-    for turn in range(wanted):
-        match(crossing, [_turned(ports, turn * leaf) for leaf, ports in enumerate(leaves)])
+    for _ in range(wanted):
+        match(crossing, leaves)
     for one, other in combinations(range(len(leaves)), 2):
         if not crossing.times(one, other):
             _meet(crossing, leaves[one], leaves[other])
@@ -64,11 +64,6 @@ def _cross(mesh: Mesh, leaves: list[list[Port]], wanted: int) -> None:
         return [port for port in ports if leaf_of[port] != leaf]
 
     mesh.fill(ports, wanted, lambda port: elsewhere(leaf_of[port]))
-
-
-def _turned(ports: list[Port], steps: int) -> list[Port]:
-    start = steps % len(ports)
-    return ports[start:] + ports[:start]
 
 
 def _meet(crossing: Crossing, ones: list[Port], others: list[Port]) -> None:

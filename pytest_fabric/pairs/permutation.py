@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.pairs.group import Group
 from pytest_fabric.results import Pair, Port
+
+Free = dict[str, list[Port]]
 
 REMEDY = "say leaf: in the rails of each node set, or choose another strategy"
 
@@ -26,10 +28,10 @@ def permutation(group: Group) -> list[Pair]:
     for leaf, clients in enumerate(leaves):
         servers.update(_opposite(clients, leaves[(leaf + half) % len(leaves)]))
     taken = set(servers.values())
-    free = [port for port in group.ports if port not in taken]
+    free = {group.leaves[leaf[0]]: [port for port in leaf if port not in taken] for leaf in leaves}
     for client in group.ports:
         if client not in servers:
-            _place(client, servers, free, group)
+            _place(client, servers, free, group.leaves)
     return [Pair(client, servers[client]) for client in group.ports if client in servers]
 
 
@@ -61,22 +63,24 @@ def _opposite(clients: Sequence[Port], servers: Sequence[Port]) -> dict[Port, Po
     return best
 
 
-def _place(client: Port, servers: dict[Port, Port], free: list[Port], group: Group) -> None:
+def _place(client: Port, servers: dict[Port, Port], free: Free, leaves: Mapping[Port, str]) -> None:
     """Give a client a free server, or the server of a client that can take a free one instead."""
-
-    def fit(one: Port, others: Iterable[Port]) -> Port | None:
-        leaf = group.leaves[one]
-        far = (port for port in others if group.leaves[port] != leaf and port.node != one.node)
-        return next(far, None)
-
-    server = fit(client, free)
+    server = _far(client, free, leaves)
     if server is not None:
         servers[client] = server
-        free.remove(server)
+        free[leaves[server]].remove(server)
         return
     for other, theirs in servers.items():
-        instead = fit(other, free)
-        if instead is not None and fit(client, [theirs]) is not None:
+        if _far(client, {leaves[theirs]: [theirs]}, leaves) is None:
+            continue
+        instead = _far(other, free, leaves)
+        if instead is not None:
             servers[other], servers[client] = instead, theirs
-            free.remove(instead)
+            free[leaves[instead]].remove(instead)
             return
+
+
+def _far(client: Port, free: Free, leaves: Mapping[Port, str]) -> Port | None:
+    """Return the first free port on another leaf and node."""
+    others = (ports for leaf, ports in free.items() if leaf != leaves[client])
+    return next((port for ports in others for port in ports if port.node != client.node), None)

@@ -17,14 +17,14 @@ _ESCAPES = re.compile(
 
 #: Control characters but newline and tab, marks that reorder text (U+202A to 202E, U+2066 to
 #: 2069), lone surrogates, and the two characters of the basic plane that XML 1.0 forbids.
-_FORBIDDEN = re.compile(
+FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 
 def clean(text: str) -> str:
     """Return `text` without escape sequences, control characters, and code points XML forbids."""
-    return _FORBIDDEN.sub("", _ESCAPES.sub("", text))
+    return FORBIDDEN.sub("", _ESCAPES.sub("", text))
 
 
 def clean_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -11,8 +12,11 @@ from typing import Any, TypeVar
 
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.report import typed
-from pytest_fabric.report.clean import clean_record
+from pytest_fabric.report.clean import FORBIDDEN, clean_record
 from pytest_fabric.results import Measurement, NodeFacts, Verdict
+
+#: What JSON makes of control characters other than newline and tab.
+_ESCAPED = re.compile(r"\\[bfru]")
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -47,8 +51,30 @@ def dumps(value: object, indent: int | None = None) -> str:
     """Return records, mappings and sequences as JSON with all text cleaned.
 
     JSON has no infinity (an unlimited memlock) and no NaN: they become the words `inf` and `nan`.
+    Nearly every record is clean already, which its JSON shows: only the others are cleaned.
     """
-    return json.dumps(clean_record(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    text = None
+    with contextlib.suppress(ValueError):
+        text = json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, indent=indent)
+    if text is None or not _is_clean(text):
+        text = json.dumps(clean_record(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return text
+
+
+def _is_clean(text: str) -> bool:
+    """Return whether the strings of a JSON text hold nothing that would be taken out of them."""
+    if _ESCAPED.search(text):
+        return False
+    return text.isprintable() or FORBIDDEN.search(text) is None  # the first is much faster
+
+
+def _plain(value: object) -> object:
+    """Return a record or a mapping as json takes it."""
+    if hasattr(type(value), "__dataclass_fields__"):
+        return vars(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"expected a record, got {value!r}")
 
 
 def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:

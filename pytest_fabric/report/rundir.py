@@ -43,6 +43,7 @@ class RunDirectory:
         self._clock = clock
         self._lock = Lock()
         self._streams: dict[str, FileIO] = {}
+        self._sizes: dict[str, int] = {}
         self._numbers = itertools.count(1)
 
     @classmethod
@@ -85,11 +86,12 @@ class RunDirectory:
         """Store a verdict."""
         self._append("verdicts.jsonl", records.dumps(verdict))
 
-    def audit(self, node: str, command: str) -> None:
-        """Store that `command` is about to be sent to `node`, with the time in UTC."""
+    def audit(self, node: str, *commands: str) -> None:
+        """Store that commands are about to be sent to `node`, one line each; the time is UTC."""
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
-        entry = {"time": moment.isoformat(timespec="milliseconds")}
-        self._append("audit.jsonl", records.dumps({**entry, "node": node, "command": command}))
+        entry = {"time": moment.isoformat(timespec="milliseconds"), "node": node}
+        lines = (records.dumps({**entry, "command": command}) for command in commands)
+        self._append("audit.jsonl", "\n".join(lines))
 
     def facts(self, node: str, facts: Mapping[str, object]) -> Path:
         """Store what was read from a node, whole or not at all, and return the file."""
@@ -114,22 +116,26 @@ class RunDirectory:
             if stream is None:
                 stream = self._streams[name] = FileIO(self.path / name, "ab")
                 os.fchmod(stream.fileno(), atomic.MODE)
-            end = os.fstat(stream.fileno()).st_size
+                self._sizes[name] = os.fstat(stream.fileno()).st_size
+            left = data
             try:
-                while data:
-                    data = data[stream.write(data) :]
+                while left:
+                    left = left[stream.write(left) :]
             except OSError:
-                os.ftruncate(stream.fileno(), end)  # a full disk leaves no half line behind
+                # A full disk leaves no half line behind.
+                os.ftruncate(stream.fileno(), self._sizes[name])
                 raise
+            self._sizes[name] += len(data)
 
     def _raw_name(self, text: str) -> str:
         with self._lock:
             return f"raw/{next(self._numbers):06d}.txt" if text else EMPTY
 
     def _create(self, name: str, content: bytes) -> None:
-        with (self.path / name).open("xb") as stream:
+        with FileIO(f"{self.path}/{name}", "xb") as stream:
             os.fchmod(stream.fileno(), atomic.MODE)
-            stream.write(content)
+            while content:
+                content = content[stream.write(content) :]
 
 
 def safe_name(node: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.report import text
+from pytest_fabric.report import contention, text
 from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold, is_pair, ports_of
@@ -21,7 +21,9 @@ PLACES = 70
 
 #: Lines of each part: with the three other lines, the headings and the counts of what is left out,
 #: 30 in all.
-EXCLUDED, SKIPPED, SUSPECTS, FAILURES, ERRORS = 3, 3, 5, 5, 3
+EXCLUDED, SKIPPED, SUSPECTS, FAILURES, ERRORS, CONTENTION = 3, 2, 4, 4, 3, 1
+
+CONTENDED = "contention (missed under load, held alone)"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def lines(run: Run) -> list[str]:
         *_limited(_excluded(run.excluded), EXCLUDED, "reasons"),
         *_limited(_skipped(verdicts), SKIPPED, "reasons"),
         *_part("errors", _errors(verdicts), ERRORS, "causes"),
+        *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
         *_part("failures", _failures(verdicts), FAILURES, "checks"),
         *_part("suspects", _suspects(suspects(verdicts)), SUSPECTS, "groups of places"),
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.errors import NotRecognisedError, ToolError
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
 from pytest_fabric.results import Bandwidth, Latency
 from pytest_fabric.tools import perftest_errors, perftest_json, perftest_table, perftest_text
@@ -142,8 +142,9 @@ def parse(text: str, *, json_unit: str | None = None) -> Run:
     `json_unit` is the unit of bandwidth in an `--out_json` file: see perftest_json.
     """
     lines = perftest_text.clean(text)
-    perftest_errors.check(lines)
-    perftest_text.refuse_trouble(lines)
+    words = perftest_text.words(lines)
+    perftest_errors.check(words)
+    perftest_text.refuse_trouble(words)
     if perftest_text.counts_cycles(lines):
         raise NotRecognisedError("expected times, got CPU cycles (-C): they are no time")
     tables = perftest_table.parse(lines)
@@ -158,6 +159,15 @@ def parse(text: str, *, json_unit: str | None = None) -> Run:
     return Run(
         latency=tables.latency, bandwidth=tables.bandwidth, **vars(perftest_text.preamble(lines))
     )
+
+
+def find_error(text: str) -> ToolError | None:
+    """Return the error that `parse` would raise for what perftest reported, or None."""
+    try:
+        perftest_errors.check(perftest_text.words(perftest_text.clean(text)))
+    except ToolError as error:
+        return error
+    return None
 
 
 def _parse_json(lines: tuple[str, ...], unit: str | None) -> Run:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pytest_fabric.transport.endpoint import Endpoint
-from pytest_fabric.transport.jobs import Collect, Glob, Job, Outcome, Running, Session, Word
+from pytest_fabric.transport.jobs import (
+    Collect,
+    Collecting,
+    Glob,
+    Job,
+    Outcome,
+    Running,
+    Session,
+    Word,
+)
 from pytest_fabric.transport.pool import Pool
 
 __all__ = [
     "Collect",
+    "Collecting",
     "Endpoint",
     "Glob",
     "Job",

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
 
 from pytest_fabric.errors import TransportError
 from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello
-from pytest_fabric.transport.jobs import Collect, Job, Outcome, quoted
+from pytest_fabric.transport.jobs import Collect, Job, Outcome
 from pytest_fabric.transport.running import GRACE_S, OVERDUE_S, RunningJob
 from pytest_fabric.transport.sections import split
 from pytest_fabric.transport.wire import Wire
 
 #: The runner ends its jobs within 2 s of TERM, and what is left of them within two more.
 _CLOSE_S = 6.0
+#: How often the end of jobs is looked for while data comes.
+_LOOK_S = 1.0
 #: Ends the group of each child of the parent of process $1 that runs `SHELL -c $2`.
 _END_SHELL = (
     "read -r s </proc/$1/stat; c=$2; set -- ${s##*) }; "
@@ -25,7 +31,38 @@ _END_SHELL = (
     '[ "$a" = "$c" ] && kill -KILL -$p; done'
 )
 
-Audit = Callable[[str, str], None]
+
+class Audit(Protocol):
+    """Who is told of commands before they are sent to a node."""
+
+    def __call__(self, node: str, /, *commands: str) -> None:
+        """Take note of them."""
+
+
+@dataclass(frozen=True)
+class RunningCollect:
+    """Sections that were sent to the runner."""
+
+    token: str
+    collect: Collect
+    running: RunningJob
+
+    def ready(self, timeout_s: float) -> bool:
+        """Wait for their port: True listens, False ended before; TimeoutError when neither."""
+        return self.running.ready(timeout_s)
+
+    def wait(self) -> dict[str, Outcome]:
+        """Wait for them; one that was not reached ended as the job did."""
+        ended = self.running.wait_raw()
+        return split(self.token, ended, self.collect.sections, self.running.duration_s)
+
+    def cancel(self) -> None:
+        """Let them be ended: TERM, after 2 s KILL."""
+        self.running.cancel()
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once they have ended or their node is gone."""
+        self.running.when_ended(call)
 
 
 class NodeSession:
@@ -41,10 +78,11 @@ class NodeSession:
         self._jobs: dict[int, RunningJob] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        self._lines: deque[bytes] = deque()
         self._greeted = threading.Event()
         self._error: TransportError | None = None
         self._runner = 0
-        self._heard = time.monotonic()
+        self._heard = self._looked = time.monotonic()
         self._reader = threading.Thread(target=self._read, name=f"fabric {node}", daemon=True)
 
     def open(self, timeout_s: float) -> None:
@@ -78,13 +116,15 @@ class NodeSession:
             running.cancel()
             raise
 
+    def begin(self, collect: Collect) -> RunningCollect:
+        """Start the sections."""
+        self._audit(self.node, *collect.commands.values())
+        running = self._submit(collect.request, collect.deadline_s)
+        return RunningCollect(self._token, collect, running)
+
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         """Run the sections; one that was not reached ended with the deadline."""
-        for words in collect.sections.values():
-            self._audit(self.node, quoted(words))
-        running = self._submit(collect.request, collect.deadline_s)
-        ended = running.wait_raw()
-        return split(self._token, ended, collect.sections, running.duration_s)
+        return self.begin(collect).wait()
 
     def shell(self, command: str, deadline_s: float) -> Outcome:
         """Run a command in the user's log-in shell, on a channel of its own."""
@@ -121,21 +161,6 @@ class NodeSession:
         if self._reader.ident is not None:
             self._reader.join()
 
-    def look(self) -> None:
-        """Give the node up when it has stopped answering."""
-        reason = self._wire.stalled()
-        if reason is not None:
-            self._lose(reason)
-            self._wire.close()
-
-    def expect_end_by(self, limit: float) -> None:
-        """Give the node up when the end of a job is overdue."""
-        now = time.monotonic()
-        quiet = now - self._heard > GRACE_S / 2
-        if now > limit + (0 if quiet else OVERDUE_S):
-            self._lose("the node runner did not report the end of a job")
-            self._wire.close()
-
     def send_cancel(self, number: int) -> None:
         """Ask the runner to end a job."""
         self._send(f"cancel {number}\n")
@@ -150,15 +175,24 @@ class NodeSession:
         return running
 
     def _send(self, line: str) -> None:
+        """Send a line; those of other threads that wait for their turn travel with it."""
+        self._lines.append(line.encode("utf-8", "surrogateescape"))
         try:
             with self._writing:
-                self._wire.write(line.encode("utf-8", "surrogateescape"))
+                # Empty when another thread has sent ours; when it could not, it told our job.
+                if data := b"".join(self._taken()):
+                    self._wire.write(data)
         except OSError as error:
             self._lose(str(error) or "the connection ended")
+
+    def _taken(self) -> Iterator[bytes]:
+        while self._lines:
+            yield self._lines.popleft()
 
     def _read(self) -> None:
         try:
             while (data := self._wire.read()) != b"":
+                self._look(quiet=data is None)
                 if data is not None:
                     self._heard = time.monotonic()
                     for event in self._decoder.feed(data):
@@ -166,6 +200,21 @@ class NodeSession:
         finally:  # whatever happened, nobody may wait for ever
             self._lose(self._wire.ended())
             self._greeted.set()
+
+    def _look(self, quiet: bool) -> None:
+        """Give the node up when it has stopped answering, or when the end of a job is overdue."""
+        now = time.monotonic()
+        if not quiet and now - self._looked < _LOOK_S:
+            return
+        self._looked = now
+        reason = self._wire.stalled() if quiet else None
+        with self._lock:
+            first = min((job.limit for job in self._jobs.values()), default=math.inf)
+        if now > first + (0 if now - self._heard > GRACE_S / 2 else OVERDUE_S):
+            reason = reason or "the node runner did not report the end of a job"
+        if reason is not None:
+            self._lose(reason)
+            self._wire.close()
 
     def _dispatch(self, event: Event) -> None:
         if isinstance(event, Hello):

@@ -16,9 +16,11 @@ from pytest_fabric.transport.hops import Hop
 from pytest_fabric.transport.link import Link, await_banner, dial
 
 #: Quiet for this long, the other side is asked whether it is still there (ServerAliveInterval).
-KEEPALIVE_S = 5.0
-#: No answer for this long, it is not.
-DEAD_S = 10.0
+KEEPALIVE_S = 2.0
+#: No answer for this long, it is not: a lost node is told within 5 s.
+DEAD_S = 2.5
+#: Until then, whoever reads looks at least this often.
+_LOOK_S = 1.0
 #: SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1).
 _PROHIBITED = 1
 #: Messages that sshd takes on open channels only.
@@ -38,6 +40,10 @@ class _Transport(paramiko.Transport):
     """paramiko's, with a keepalive that is answered, the other side's own words when it opens no
     channel, and nothing sent on a channel behind its close: sshd ends the whole connection then.
     """
+
+    #: How often the thread of a quiet connection looks whether it was closed; `Link.close`
+    #: wakes it anyhow.
+    _active_check_timeout = 1.0
 
     def __init__(self, link: Link) -> None:
         super().__init__(cast(socket.socket, link))
@@ -98,14 +104,16 @@ class Connection:
         self._transport.banner_timeout = hop.connect_timeout_s
         self._transport.handshake_timeout = hop.connect_timeout_s
 
-    def negotiate(self) -> None:
+    def negotiate(self, until: float) -> None:
         """Exchange keys and verify the host's; TransportError when that fails."""
         hop, transport = self.hop, self._transport
         options = transport.get_security_options()
+        # Encrypts and authenticates in one call; the others need an HMAC made in Python besides.
+        options.ciphers = sorted(options.ciphers, key=lambda name: "gcm" not in name)
         options.key_types = hostkeys.preferred(hop, tuple(options.key_types))
         done = threading.Event()
         transport.start_client(done)
-        if not done.wait(hop.connect_timeout_s):
+        if not done.wait(max(0.0, until - time.monotonic())):
             message = f"{hop.address} stopped answering within its key exchange"
             raise TransportError(hop.name, "silent", message)
         if not transport.is_active():
@@ -118,9 +126,13 @@ class Connection:
     def log_in(self) -> None:
         """Authenticate; TransportError of kind `auth` when no key is taken."""
         keys.log_in(self._transport, self.hop)
+        # The key exchange is over: paramiko would cancel its timer again with each message.
+        self._transport.packetizer.complete_handshake()
+        self._transport.packetizer.complete_handshake = _nothing  # type: ignore[method-assign]
 
     def carry(self, hop: Hop) -> Link:
         """Open a TCP connection from this host; TransportError as from `dial`."""
+        asked = time.monotonic()
         try:
             channel = self._transport.open_channel(
                 "direct-tcpip",
@@ -129,8 +141,12 @@ class Connection:
                 timeout=hop.connect_timeout_s,
             )
         except (paramiko.SSHException, OSError, EOFError) as error:
+            if self.active and self._link.heard < asked:
+                self.close()  # for the other nodes behind it, that need not wait as long
+                message = f"jump host {self.hop.name} has stopped answering"
+                raise TransportError(hop.name, "silent", message) from error
             raise self._not_carried(hop, error) from error
-        return Link(channel)
+        return Link(channel, beneath=self._link)
 
     def _not_carried(self, hop: Hop, error: Exception) -> TransportError:
         jump = self.hop.name
@@ -165,10 +181,19 @@ class Connection:
             self._asked = now
             self._transport.ask_alive()
 
+    def patience_s(self) -> float:
+        """Return how long to read until it is time to ask, or to give up."""
+        heard, asked = self._link.heard, self._asked
+        due = asked + DEAD_S if asked > heard else heard + KEEPALIVE_S
+        return min(_LOOK_S, max(0.01, due - time.monotonic() + 0.01))
+
     def stalled(self) -> str | None:
-        """Return what is known when the other side has not answered for too long."""
+        """Return what is known when the other side has not answered for too long.
+
+        An answer that came and was not read yet is one: we may have been stopped ourselves.
+        """
         silence = time.monotonic() - self._asked
-        if self._asked > self._link.heard and silence > DEAD_S:
+        if self._asked > self._link.heard and silence > DEAD_S and not self._link.has_unread():
             return f"{self.hop.address} has not answered for {KEEPALIVE_S + silence:.0f} s"
         return None
 
@@ -191,14 +216,22 @@ class Connection:
             self._transport.join(DEAD_S)
 
 
+def _nothing() -> None:
+    pass
+
+
 def connect(hop: Hop, over: Connection | None) -> Connection:
-    """Log in at a hop, through an earlier one if there is one; TransportError says what failed."""
+    """Log in at a hop, through an earlier one if there is one; TransportError says what failed.
+
+    As with OpenSSH the time-out of connecting covers TCP, the banner and the exchange of keys.
+    """
+    until = time.monotonic() + hop.connect_timeout_s
     link = dial(hop) if over is None else over.carry(hop)
     connection = None
     try:
-        await_banner(link, hop)
+        await_banner(link, hop, until)
         connection = Connection(hop, link)
-        connection.negotiate()
+        connection.negotiate(until)
         connection.log_in()
     except BaseException:
         link.close() if connection is None else connection.close()

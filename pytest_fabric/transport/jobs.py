@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 #: Output kept per stream of a job; measuring tools print kilobytes.
@@ -63,49 +64,62 @@ class Job:
     cap_bytes: int = CAP_BYTES
 
     def __post_init__(self) -> None:
-        quoted(self.argv)
-        if self.lease is not None and not re.fullmatch(r"/\S+", self.lease):
-            raise ValueError(f"expected an absolute path without blanks, got {self.lease!r}")
+        _ = self._quoted
+        _require_path(self.lease)
 
     def command(self) -> str:
         """Return the command line that runs on the node."""
         bound = "" if self.core is None else f"taskset -c {self.core} "
-        return bound + quoted(self.argv)
+        return bound + self._quoted
+
+    @cached_property
+    def _quoted(self) -> str:
+        return quoted(self.argv)
 
     def request(self, number: int) -> str:
         """Return the line that asks the runner for this job."""
-        fields = (
-            "run",
-            number,
-            _seconds(self.deadline_s),
-            self.cap_bytes,
-            "-" if self.lease is None else self.lease,
-            "-" if self.listen is None else self.listen,
-            "-" if self.core is None else self.core,
-            quoted(self.argv),
-        )
-        return " ".join(map(str, fields))
+        return f"run {_fields(number, self, self.core)} {self._quoted}"
 
 
 @dataclass(frozen=True)
 class Collect:
-    """Several commands one after another as one job, their outputs told apart by name."""
+    """Several commands one after another as one job, their outputs told apart by name.
+
+    `lease` and `listen` as for a job: the lock is kept until the last command has ended.
+    """
 
     sections: Mapping[str, tuple[Word, ...]]
     deadline_s: float
+    lease: str | None = None
+    listen: int | None = None
     cap_bytes: int = CAP_BYTES
 
     def __post_init__(self) -> None:
-        for name, words in self.sections.items():
-            quoted(words)
+        _require_path(self.lease)
+        for name in self.commands:
             if not _SECTION.fullmatch(name):
                 raise ValueError(f"expected a section name of [a-z0-9_-], got {name!r}")
 
+    @cached_property
+    def commands(self) -> dict[str, str]:
+        """Return the command line of each section."""
+        return {name: quoted(words) for name, words in self.sections.items()}
+
     def request(self, number: int) -> str:
         """Return the line that asks the runner for all sections."""
-        sections = (f"section {name} {quoted(words)}" for name, words in self.sections.items())
-        head = f"collect {number} {_seconds(self.deadline_s)} {self.cap_bytes} "
-        return head + " ; ".join(sections)
+        sections = (f"section {name} {command}" for name, command in self.commands.items())
+        return f"collect {_fields(number, self, None)} {' ; '.join(sections)}"
+
+
+def _fields(number: int, job: Job | Collect, core: int | None) -> str:
+    """Return what stands before the words of a request; `-` is nothing."""
+    optional = ("-" if field is None else field for field in (job.lease, job.listen, core))
+    return " ".join(map(str, (number, _seconds(job.deadline_s), job.cap_bytes, *optional)))
+
+
+def _require_path(lease: str | None) -> None:
+    if lease is not None and not re.fullmatch(r"/\S+", lease):
+        raise ValueError(f"expected an absolute path without blanks, got {lease!r}")
 
 
 @dataclass(frozen=True)
@@ -137,6 +151,25 @@ class Running(Protocol):
     def cancel(self) -> None:
         """Let it be ended: TERM, after 2 s KILL."""
 
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once it has ended or its node is gone."""
+
+
+class Collecting(Protocol):
+    """Sections that were started."""
+
+    def ready(self, timeout_s: float) -> bool:
+        """Wait for their port: True listens, False ended before; TimeoutError when neither."""
+
+    def wait(self) -> dict[str, Outcome]:
+        """Wait for them; one that was not reached ended as the job did."""
+
+    def cancel(self) -> None:
+        """Let them be ended: TERM, after 2 s KILL."""
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once they have ended or their node is gone."""
+
 
 class Session(Protocol):
     """A node that jobs can be sent to, from any thread."""
@@ -150,6 +183,9 @@ class Session(Protocol):
 
     def run(self, job: Job) -> Outcome:
         """Start a job and wait for its end."""
+
+    def begin(self, collect: Collect) -> Collecting:
+        """Start the sections."""
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         """Run the sections; one that was not reached ended with the deadline."""

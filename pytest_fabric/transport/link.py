@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import subprocess
 import time
@@ -15,6 +16,8 @@ from pytest_fabric.transport.hops import Hop
 
 #: Lines that a server may send before its banner (RFC 4253, 4.2); more is no SSH server.
 _MAX_GREETING = 4096
+#: What is received at once.
+_CHUNK = 2**16
 
 
 class Link:
@@ -24,8 +27,10 @@ class Link:
         self,
         carrier: socket.socket | paramiko.Channel,
         proxy: subprocess.Popen[bytes] | None = None,
+        beneath: Link | None = None,
     ) -> None:
         self._carrier = carrier
+        self._beneath = beneath
         self._proxy = proxy
         self._first = b""
         self.heard = time.monotonic()
@@ -43,12 +48,24 @@ class Link:
 
     def recv(self, count: int) -> bytes:
         """Receive as a socket does."""
-        if self._first:
-            data, self._first = self._first[:count], self._first[count:]
-            return data
-        data = self._carrier.recv(count)
-        self.heard = time.monotonic()
+        if not self._first:
+            # paramiko asks for each packet in parts: take all that is there at once.
+            self._first = self._carrier.recv(max(count, _CHUNK))
+            self.heard = time.monotonic()
+        data, self._first = self._first[:count], self._first[count:]
         return data
+
+    def has_unread(self) -> bool:
+        """Return whether something came, here or on what carries this, that was not received."""
+        if isinstance(self._carrier, paramiko.Channel):
+            beneath = self._beneath is not None and self._beneath.has_unread()
+            return beneath or self._carrier.recv_ready()
+        poll = select.poll()
+        try:
+            poll.register(self._carrier, select.POLLIN)
+        except (OSError, ValueError):  # it is closed
+            return False
+        return bool(poll.poll(0))
 
     def send(self, data: bytes) -> int:
         """Send as a socket does."""
@@ -67,6 +84,9 @@ class Link:
     def close(self) -> None:
         """Release the carrier, and end the proxy command."""
         # A channel says good-bye through a jump host, which may be gone itself.
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            if isinstance(self._carrier, socket.socket):
+                self._carrier.shutdown(socket.SHUT_RDWR)  # wakes the thread that receives
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
             self._carrier.close()
         if self._proxy is not None:
@@ -113,10 +133,10 @@ def _through_command(command: str) -> Link:
     return Link(ours, proxy)
 
 
-def await_banner(link: Link, hop: Hop) -> None:
+def await_banner(link: Link, hop: Hop, until: float) -> None:
     """Wait for sshd's first bytes; TransportError: `silent`, or `banner` for anything but SSH."""
     try:
-        first = link.peek(b"SSH-", hop.connect_timeout_s)
+        first = link.peek(b"SSH-", max(0.01, until - time.monotonic()))
     except TimeoutError as error:
         message = (
             f"{hop.address} accepts TCP, but sent no SSH banner within {hop.connect_timeout_s:g} s;"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -36,9 +37,13 @@ class LocalWire:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
+        self._coming = select.poll()
+        self._coming.register(self._output, select.POLLIN)
 
     def read(self) -> bytes | None:
-        """Return what came; b"" at the end."""
+        """Return what came; b"" at the end, None when nothing came for a second."""
+        if not self._coming.poll(1000):
+            return None
         data = os.read(self._output.fileno(), _CHUNK)
         if not data:
             self._output.close()

@@ -132,19 +132,16 @@ now
 done
 }
 
-# job ID VERB DEADLINE CAP ...: one job, in a subshell of its own.
+# job ID VERB DEADLINE CAP LEASE PORT CORE ...: one job, in a subshell of its own.
 job() {
 t= c= why=exit st=- hex= id=$1 verb=$2 rest=$3
 trap 'c=1 why=cancelled; [ "$t" ] && hit TERM' TERM
 trap : PIPE
 deadline=${rest%% *} rest=${rest#* }
 cap=${rest%% *} rest=${rest#* }
-lease=- port=- core=-
-if [ $verb = run ]; then
 lease=${rest%% *} rest=${rest#* }
 port=${rest%% *} rest=${rest#* }
 core=${rest%% *} rest=${rest#* }
-fi
 out=$dir.$id.o err=$dir.$id.e
 set -C
 if true >"$out"; then true >"$err" || { rm -f "$out"; out=; }; else out=; fi

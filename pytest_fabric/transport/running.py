@@ -16,42 +16,37 @@ from pytest_fabric.transport.sections import decoded
 GRACE_S = 10.0
 #: An end that is overdue while other frames still come may sit behind large ones; not for ever.
 OVERDUE_S = 60.0
-#: How often a waiting thread looks whether the node is still there.
-_LOOK_S = 1.0
 
 
-class Watch(Protocol):
-    """What a waiting job asks of its session."""
-
-    def look(self) -> None:
-        """Give the node up when it has stopped answering."""
-
-    def expect_end_by(self, limit: float) -> None:
-        """Give the node up when the end of a job is overdue."""
+class Commands(Protocol):
+    """What a job asks of its session."""
 
     def send_cancel(self, number: int) -> None:
         """Ask the runner to end a job."""
 
 
 class RunningJob:
-    """A job that was sent to the runner."""
+    """A job that was sent to the runner; its session watches that it ends in time.
 
-    def __init__(self, session: Watch, number: int, deadline_s: float) -> None:
+    `limit` is when its end is overdue.
+    """
+
+    def __init__(self, session: Commands, number: int, deadline_s: float) -> None:
         self._session = session
         self._number = number
         self._sent = time.monotonic()
-        self._limit = self._sent + deadline_s + GRACE_S
+        self.limit = self._sent + deadline_s + GRACE_S
         self._changed = threading.Condition()
         self._started = self._ready = self._cancelled = False
         self._ended: Ended | None = None
         self._error: TransportError | None = None
+        self._when_ended: list[Callable[[], None]] = []
         self.duration_s = 0.0
 
     def ready(self, timeout_s: float) -> bool:
         """Wait for its port: True listens, False ended before; TimeoutError when neither."""
-        until = time.monotonic() + timeout_s
-        while not self._settled(lambda: self._ready, until):
-            if time.monotonic() >= until:
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._ready or self._is_over(), timeout_s):
                 raise TimeoutError(f"not ready within {timeout_s:g} s")
         if not self._ready and self._error is not None:
             raise self._error.with_traceback(None)
@@ -71,8 +66,8 @@ class RunningJob:
 
     def wait_raw(self) -> Ended:
         """Wait for its end and return it as it came."""
-        while not self._settled(lambda: False, self._limit + OVERDUE_S):
-            self._session.expect_end_by(self._limit)
+        with self._changed:
+            self._changed.wait_for(self._is_over)
         if self._ended is None:
             assert self._error is not None
             raise self._error.with_traceback(None)
@@ -82,7 +77,7 @@ class RunningJob:
         """Let it be ended: TERM, after 2 s KILL."""
         with self._changed:
             asked, self._cancelled = self._cancelled, True
-            self._limit = min(self._limit, time.monotonic() + GRACE_S)
+            self.limit = min(self.limit, time.monotonic() + GRACE_S)
             # Before its start the runner could not tell the job from a shell that prepares it.
             due = self._started and not asked and self._ended is None
         if due:
@@ -99,19 +94,35 @@ class RunningJob:
                 self._ended = event
                 self.duration_s = time.monotonic() - self._sent
             self._changed.notify_all()
-            return isinstance(event, Started) and self._cancelled
+            calls = self._calls()
+            is_cancel_due = isinstance(event, Started) and self._cancelled
+        for call in calls:
+            call()
+        return is_cancel_due
 
     def lose(self, error: TransportError) -> None:
         """Let everyone who waits know that the node is gone."""
         with self._changed:
             self._error = self._error or error
             self._changed.notify_all()
+            calls = self._calls()
+        for call in calls:
+            call()
 
-    def _settled(self, enough: Callable[[], bool], until: float) -> bool:
-        """Wait a moment for the end or for what is `enough`; watch that the node is there."""
-        self._session.look()
-        pause = max(0.0, min(_LOOK_S, until - time.monotonic()))
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Make a call that does not block, once it has ended or its node is gone."""
         with self._changed:
-            return self._changed.wait_for(
-                lambda: enough() or self._ended is not None or self._error is not None, pause
-            )
+            self._when_ended.append(call)
+            calls = self._calls()
+        for each in calls:
+            each()
+
+    def _calls(self) -> list[Callable[[], None]]:
+        """Return the calls that are due now, each once."""
+        if not self._is_over():
+            return []
+        calls, self._when_ended = self._when_ended, []
+        return calls
+
+    def _is_over(self) -> bool:
+        return self._ended is not None or self._error is not None

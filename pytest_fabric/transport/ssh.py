@@ -38,19 +38,19 @@ class SshWire:
     def __init__(self, connection: Connection, command: str) -> None:
         self._connection = connection
         self._channel = connection.channel(command)
-        self._channel.settimeout(1.0)
         self._complaints = b""
         self._shells = threading.Semaphore(_SHELLS)
         self._closed = False
 
     def read(self) -> bytes | None:
-        """Return what came; b"" at the end, None when nothing came for a second."""
+        """Return what came; b"" at the end, None when nothing came for a while."""
         try:
             return self._received()
         except _BROKEN:
             return b""
 
     def _received(self) -> bytes | None:
+        self._channel.settimeout(self._connection.patience_s())
         try:
             data: bytes | None = self._channel.recv(_CHUNK)
         except TimeoutError:

@@ -71,7 +71,7 @@ class Controller:
         """Run sections to their end."""
         self._ident += 1
         words = " ; ".join(f"section {name} {command}" for name, command in sections.items())
-        self.send(f"collect {self._ident} 20 {CAP} {words}")
+        self.send(f"collect {self._ident} 20 {CAP} - - - {words}")
         return self.end()
 
     def next(self, timeout: float = 10) -> Frame:

@@ -69,7 +69,7 @@ def test_output_above_the_cap_is_cut_and_said(runner: Controller) -> None:
         ("collect 5 9", "cannot understand"),
         ("run 5 1 1000 - - - a | b", "the lab's shell cannot do"),
         ("run 5 1 1000 - - - a ; b", "expected one command"),
-        ("collect 5 1 1000 hostname", "expected: section NAME WORDS"),
+        ("collect 5 1 1000 - - - hostname", "expected: section NAME WORDS"),
         ("run 5 1 1000 - - 128 hostname", "taskset: failed to set pid 0's affinity"),
         ("run 5 1 1000 /none - - hostname", "cannot open /none, so no lease can be taken"),
     ],
@@ -174,7 +174,8 @@ def test_sections_are_bracketed_in_both_streams(runner: Controller) -> None:
 
 
 def test_a_section_that_hangs_leaves_those_before_it(runner: Controller) -> None:
-    runner.send(f"collect 1 1 {CAP} section one hostname ; section two sleep 60000 ; section x id")
+    sections = "section one hostname ; section two sleep 60000 ; section x id"
+    runner.send(f"collect 1 1 {CAP} - - - {sections}")
 
     end = runner.end()
     assert end.why == "deadline"

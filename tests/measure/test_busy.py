@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from pytest_fabric.measure import busy
 from pytest_fabric.measure.fabric import CheckedSession, End, Fabric
 from pytest_fabric.measure.moving import IDLE_SHARE
 from pytest_fabric.results import NodeFacts, Port
-from pytest_fabric.transport import Collect, Job, Outcome, Pool, Running
+from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Pool, Running
 from tests.clusters import TEXT, cluster
 from tests.judge.test_views import PORT as RDMA
 
@@ -62,6 +62,23 @@ MOVING = {**IDLE, "bytes1": moved(1000 + 2 * IDLE_WORDS)}
 
 
 @dataclass
+class Said:
+    outcomes: dict[str, Outcome]
+
+    def ready(self, timeout_s: float) -> bool:
+        return False
+
+    def wait(self) -> dict[str, Outcome]:
+        return self.outcomes
+
+    def cancel(self) -> None:
+        """It has ended."""
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        call()
+
+
+@dataclass
 class FakeSession:
     """A node that says prepared things, one set per look; the last one for ever."""
 
@@ -77,6 +94,9 @@ class FakeSession:
     def run(self, job: Job) -> Outcome:
         self.jobs.append(job)
         return said(end=self.lease, status=0 if self.lease == "exit" else None)
+
+    def begin(self, collect: Collect) -> Collecting:
+        return Said(self.collect(collect))
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         self.collects.append(collect)
@@ -245,7 +265,7 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     given = load_text(path.read_text(), path)
     with (
         closing(endpoints.Lab(given, FAULTS)) as lab,
-        closing(Pool(endpoints.of(given, lab), "test", lambda node, command: None)) as pool,
+        closing(Pool(endpoints.of(given, lab), "test", lambda node, *commands: None)) as pool,
     ):
         yield Fabric(given, pool, lambda facts: None)
 

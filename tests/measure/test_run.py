@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,7 +15,7 @@ from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import CheckedSession, End
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Gid, NodeFacts, Pair, Port
-from pytest_fabric.transport import Collect, Job, Outcome
+from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Running
 from tests.clusters import cluster
 from tests.judge.test_views import PORT
 
@@ -47,11 +48,14 @@ class FakeRunning:
     def ready(self, timeout_s: float) -> bool:
         return self.is_ready
 
-    def wait(self) -> Outcome:
-        return self.outcome
+    def wait(self) -> dict[str, Outcome]:
+        return {"tool": self.outcome}
 
     def cancel(self) -> None:
         self.cancelled = True
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        call()
 
 
 @dataclass
@@ -59,17 +63,20 @@ class FakeSession:
     """Hands out prepared outcomes, one per job, and remembers the jobs."""
 
     outcomes: Iterator[FakeRunning]
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[Collect] = field(default_factory=list)
     given: list[FakeRunning] = field(default_factory=list)
     node: str = "gpu"
 
-    def start(self, job: Job) -> FakeRunning:
-        self.jobs.append(job)
-        self.given.append(next(self.outcomes))
-        return self.given[-1]
+    def start(self, job: Job) -> Running:
+        raise AssertionError(job)
 
     def run(self, job: Job) -> Outcome:
         return ended()
+
+    def begin(self, collect: Collect) -> Collecting:
+        self.jobs.append(collect)
+        self.given.append(next(self.outcomes))
+        return self.given[-1]
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         return {}
@@ -105,7 +112,7 @@ def context(
 
 
 def traffic(made: Context) -> str:
-    return run.traffic(made, itertools.count(18515))
+    return run.verdict(made, run.traffic(made, itertools.count(18515)))
 
 
 def test_both_ends_well_is_the_clients_text_and_everything_is_kept() -> None:
@@ -115,7 +122,7 @@ def test_both_ends_well_is_the_clients_text_and_everything_is_kept() -> None:
     assert traffic(made) == TABLE
     (client,) = made.client.session.inner.jobs  # type: ignore[attr-defined]
     (server,) = made.server.session.inner.jobs  # type: ignore[attr-defined]
-    assert client.argv == (*server.argv, "10.1.0.2")
+    assert client.sections["tool"] == (*server.sections["tool"], "10.1.0.2")
     assert (client.listen, server.listen) == (None, 18515)
     assert client.lease == server.lease == "/sys/class/infiniband/mlx5_0/ports/1/state"
     assert made.trail.raw["client.stdout"] == TABLE
@@ -154,6 +161,27 @@ def test_a_held_lease_is_told_with_its_holder() -> None:
     with pytest.raises(MeasurementError, match="gpu001:rail0 is in use: held by ann") as caught:
         traffic(made)
     assert caught.value.kind == "lease"
+
+
+def test_a_server_whose_client_cannot_have_its_port_is_ended_at_once() -> None:
+    """Else two runs that hold one end each would keep each other from measuring for seconds."""
+    cancelled: list[float] = []
+
+    class Waiting(FakeRunning):
+        def when_ended(self, call: Callable[[], None]) -> None:
+            self.call = call
+
+        def cancel(self) -> None:
+            if not self.cancelled:
+                cancelled.append(time.monotonic())
+                self.call()
+            self.cancelled = True
+
+    held = ended(stderr="held by ann, pid 7", status=None, end="lease")
+    begun = time.monotonic()
+    with pytest.raises(MeasurementError):
+        traffic(context([held], [Waiting(ended(end="cancelled", status=143))]))
+    assert cancelled[0] - begun < 2
 
 
 def test_a_clock_that_cannot_be_calibrated_is_tried_again_three_times() -> None:
@@ -236,9 +264,8 @@ def test_behind_a_prefix_core_and_deadline_go_inside(monkeypatch: pytest.MonkeyP
 
     assert traffic(pinned) == TABLE
     (client,) = pinned.client.session.inner.jobs  # type: ignore[attr-defined]
-    assert client.core is None
     inside = ("timeout", "-k", "5", "21", "taskset", "-c", "5")
-    assert client.argv[:10] == ("podman", "exec", "perf", *inside)
+    assert client.sections["tool"][:10] == ("podman", "exec", "perf", *inside)
     assert pinned.trail.commands["client"].startswith("podman exec perf taskset -c 5 ib_write_bw")
 
 
@@ -252,12 +279,15 @@ def test_what_perftest_cannot_be_given_is_told_before_it_runs() -> None:
     assert caught.value.kind == "arguments"
 
 
-def test_the_window_opens_when_the_server_holds_its_lease() -> None:
-    """What others did before must not be counted as ours."""
-    opened: list[int] = []
-    taken = FakeRunning(ended(end="port", status=None), is_ready=False)
-    made = context([GOOD], [taken, FakeRunning(GOOD)])
-    made = replace(made, open_window=lambda: opened.append(len(made.trail.attempts)))
-
+def test_each_end_reads_its_counters_while_it_holds_its_port() -> None:
+    """What others did before or do afterwards must not be counted as ours."""
+    made = context([GOOD], [FakeRunning(GOOD)])
     traffic(made)
-    assert opened == [1]
+
+    for side in (made.client, made.server):
+        (job,) = side.session.inner.jobs  # type: ignore[attr-defined]
+        names = list(job.sections)
+        assert names[names.index("tool") - 1].startswith("before-")
+        assert names[names.index("tool") + 1] == "settle"
+        assert names[-1].startswith("after-")
+        assert job.lease is not None

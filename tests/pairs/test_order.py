@@ -144,3 +144,16 @@ def test_large_fabrics_are_ordered_quickly(strategy: str, sizes: list[int]) -> N
 
     assert time.process_time() - started < 2.5
     assert len(found) >= 4 * len(leaves)
+
+
+def test_three_leaves_of_two_ports_in_rounds() -> None:
+    """What is measured when is the same in every process and on every Python."""
+    leaves = pod(2, 2, 2)
+    found = rounds(select("cover", list(leaves), leaves=leaves, peers=2), 1)
+
+    assert [" ".join(f"{p.client.node}-{p.server.node}" for p in chosen) for chosen in found] == [
+        "n000-n001 n002-n003 n004-n005",
+        "n001-n000 n003-n002 n005-n004",
+        "n000-n004 n001-n003 n002-n005",
+        "n003-n001 n004-n000 n005-n002",
+    ]

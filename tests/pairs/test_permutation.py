@@ -54,6 +54,9 @@ def test_rails_of_a_node_never_meet(nodes: int, rails: int) -> None:
 
     assert all(pair.client.node != pair.server.node for pair in found)
     assert len({pair.server for pair in found}) == len(found) == len(leaves)
+    for pair in found:
+        turn = int(pair.server.rail[1:]) - int(pair.client.rail[1:])
+        assert turn % rails == rails // 2
 
 
 def test_a_single_leaf_is_refused() -> None:

@@ -75,12 +75,24 @@ def test_the_same_inventory_and_seed_give_the_same_pairs(strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["cover", "random"])
 def test_another_seed_gives_other_pairs(strategy: str) -> None:
-    """What chance left out can be reached by another seed."""
-    leaves = pod(8, 8, 8)
+    """What chance left out can be reached by another seed, on one leaf too."""
+    leaves = pod(12)
 
     assert select(strategy, list(leaves), leaves=leaves, seed=1) != select(
         strategy, list(leaves), leaves=leaves, seed=2
     )
+
+
+@pytest.mark.parametrize("strategy", ["cover", "random"])
+def test_each_rail_draws_peers_of_its_own(strategy: str) -> None:
+    """More pairs of nodes are tried than if every rail joined the same ones."""
+    found = select(strategy, list(pod(12, rails=2)))
+
+    first, second = (
+        {(pair.client.node, pair.server.node) for pair in found if pair.client.rail == rail}
+        for rail in ("r0", "r1")
+    )
+    assert first != second
 
 
 @pytest.mark.parametrize("strategy", NAMES)
@@ -176,3 +188,10 @@ def test_a_list_may_pair_what_a_strategy_would_not() -> None:
     a, b, c = ports("a:r0", "a:r1", "b:r1")
 
     assert select("list", [a, b, c], listed=[(a, b), (a, c)]) == [Pair(a, b), Pair(a, c)]
+
+
+def test_random_draws_the_same_servers_on_every_python() -> None:
+    """A run on another machine measures the same pairs."""
+    found = select("random", ports("a:r0", "b:r0", "c:r0", "d:r0"), peers=1)
+
+    assert text(found) == ["a:r0..b:r0", "b:r0..a:r0", "c:r0..a:r0", "d:r0..c:r0"]

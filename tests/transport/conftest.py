@@ -47,7 +47,7 @@ def session(shell: tuple[str, ...]) -> Iterator[NodeSession]:
     opened.close()
 
 
-def ignore(node: str, command: str) -> None:
+def ignore(node: str, *commands: str) -> None:
     """Take an audit record and drop it."""
 
 

@@ -75,8 +75,8 @@ def session(wire: FakeWire, monkeypatch: pytest.MonkeyPatch) -> Iterator[NodeSes
     for module in (client, running):
         monkeypatch.setattr(module, "GRACE_S", 0.4)
         monkeypatch.setattr(module, "OVERDUE_S", 1.0)
-    monkeypatch.setattr(running, "_LOOK_S", 0.05)
-    opened = NodeSession("gpu001", TOKEN, wire, lambda node, command: None)
+    monkeypatch.setattr(client, "_LOOK_S", 0.05)
+    opened = NodeSession("gpu001", TOKEN, wire, lambda node, *commands: None)
     wire.say("hello 1")
     opened.open(5)
     yield opened
@@ -209,7 +209,7 @@ def test_frames_of_unknown_jobs_are_ignored(session: NodeSession, wire: FakeWire
 
 def test_a_runner_that_does_not_greet_is_no_shell(wire: FakeWire) -> None:
     """What came instead is shown."""
-    opened = NodeSession("gpu001", TOKEN, wire, lambda node, command: None)
+    opened = NodeSession("gpu001", TOKEN, wire, lambda node, *commands: None)
     wire.said.put(b"Welcome\nchoose a menu item: ")
     with pytest.raises(TransportError, match="choose a menu item") as error:
         opened.open(0.2)

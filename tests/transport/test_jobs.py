@@ -78,8 +78,12 @@ def test_a_lease_is_one_absolute_path(lease: str) -> None:
             "run 7 6 10485760 /sys/x 18515 0 ib_write_lat",
         ),
         (
-            Collect({"a": ("grep", "-sH", ".", Glob("/sys/*")), "b": ("uname", "-r")}, 9, 100),
-            "collect 7 9 100 section a grep -sH . /sys/* ; section b uname -r",
+            Collect({"a": ("grep", "-sH", ".", Glob("/sys/*")), "b": ("id",)}, 9, cap_bytes=100),
+            "collect 7 9 100 - - - section a grep -sH . /sys/* ; section b id",
+        ),
+        (
+            Collect({"a": ("id",)}, 9, lease="/sys/x", listen=18515),
+            "collect 7 9 10485760 /sys/x 18515 - section a id",
         ),
     ],
 )

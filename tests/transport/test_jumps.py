@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -91,6 +92,44 @@ def test_a_jump_host_that_refuses_us_is_asked_once(
         assert str(error).startswith(f"{name}: jump host jump0: ")
     assert len(errors) == 2
     assert jump.log.read_text().count("Connection from") == 1
+
+
+def test_a_silent_jump_host_costs_one_time_out(servers: Servers, pool: Pools) -> None:
+    """However many nodes are behind it."""
+    node, jump = servers("node"), servers("jump")
+    config = through(node, jump)
+    names = [f"gpu{number:03d}" for number in range(1, 21)]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        included = node.folder / "included"
+        port = silent.getsockname()[1]
+        included.write_text(included.read_text().replace(f"Port {jump.port}", f"Port {port}"))
+        made = pool(*(node.endpoint(n, config=config, connect_timeout_s=1) for n in names))
+        started = time.monotonic()
+        errors = made.connect_all(names)
+
+    assert {error.kind for error in errors.values()} == {"silent"}
+    assert len(errors) == len(names)
+    assert time.monotonic() - started < 2
+
+
+def test_a_jump_host_that_freezes_is_left(servers: Servers, pool: Pools) -> None:
+    """A new log-in there reaches the next node; those that wait meanwhile wait once."""
+    node, jump = servers("node"), servers("jump")
+    names = ("gpu001", "gpu002", "gpu003")
+    config = through(node, jump)
+    made = pool(*(node.endpoint(n, config=config, connect_timeout_s=1) for n in names))
+    made.session("gpu001")
+    frozen = jump.connections()
+    try:
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        with pytest.raises(TransportError, match="jump host jump0 has stopped answering") as error:
+            made.session("gpu002")
+        assert error.value.kind == "silent"
+        assert made.session("gpu003").run(Job(("echo", "x"), 10)).stdout == "x\n"
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
 
 
 def failure(pool: Pool) -> TransportError:

@@ -22,10 +22,10 @@ from pytest_fabric.transport.local import open_session
 kind, where, lease, mark = sys.argv[1:]
 if kind == "ssh":
     endpoint = Endpoint("gpu001", host="gpu001", config=Path(where))
-    session = Pool([endpoint], f"run={mark}", lambda node, command: None).session("gpu001")
+    session = Pool([endpoint], f"run={mark}", lambda node, *commands: None).session("gpu001")
 else:
     endpoint = Endpoint("gpu001", "local")
-    session = open_session(endpoint, f"run={mark}", lambda node, command: None, where.split())
+    session = open_session(endpoint, f"run={mark}", lambda node, *commands: None, where.split())
 session.start(Job(("sleep", f"{mark}1"), 600, lease=lease))
 session.start(Job(("sh", "-c", f"trap '' TERM; sleep {mark}2; sleep {mark}3"), 600))
 session.start(Job(("sh", "-c", f"sleep {mark}4 & sleep {mark}5"), 600)).wait()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import getpass
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pytest_fabric.transport import Job
+from pytest_fabric.transport import Collect, Job
 from pytest_fabric.transport.client import NodeSession
 from pytest_fabric.transport.endpoint import Endpoint
 from pytest_fabric.transport.local import open_session
@@ -54,6 +55,53 @@ def test_two_controllers_exclude_each_other(
     assert not running(f"sleep 7202{OWN}")
     job.cancel()
     assert job.wait().end == "cancelled"
+
+
+def test_sections_hold_their_lease_from_the_first_to_the_last(
+    session: NodeSession, rival: NodeSession, state: str
+) -> None:
+    """Counters before and after a tool belong to its run: nobody comes in between."""
+    need("flock")
+    look = ("flock", "-n", state, "true")
+    got = session.collect(
+        Collect({"before": look, "tool": ("true",), "after": look}, 10, lease=state)
+    )
+    assert [got[name].status for name in ("before", "tool", "after")] == [1, 0, 1]
+    assert not held(state)
+
+    running_job = session.begin(Collect({"tool": ("sleep", f"7221{OWN}")}, 60, lease=state))
+    wait_until(lambda: running(f"sleep 7221{OWN}"))
+    refused = rival.collect(Collect({"before": ("true",), "tool": ("true",)}, 10, lease=state))
+    assert {outcome.end for outcome in refused.values()} == {"lease"}
+    assert all("user=ann host=ctl1" in outcome.stderr for outcome in refused.values())
+    running_job.cancel()
+    assert running_job.wait()["tool"].end == "cancelled"
+    wait_until(lambda: not held(state), 2)
+
+
+def test_sections_are_ready_when_one_of_them_listens(session: NodeSession) -> None:
+    """A server between two readings is waited for as any other."""
+    port = free_port()
+    server = f"import socket as s; l = s.create_server(('127.0.0.1', {port})); l.accept()"
+    python = shutil.which("python3") or "python3"
+    job = session.begin(
+        Collect(
+            {"before": ("echo", "1"), "tool": (python, "-c", server), "after": ("echo", "2")},
+            30,
+            listen=port,
+        )
+    )
+    assert job.ready(20)
+    with socket.create_connection(("127.0.0.1", port)):
+        pass
+    got = job.wait()
+    assert [got[name].stdout for name in ("before", "after")] == ["1\n", "2\n"]
+    assert got["tool"].status == 0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
 
 
 def test_a_person_with_flock_excludes_us(session: NodeSession, state: str) -> None:

@@ -63,7 +63,7 @@ def test_every_command_is_audited_before_it_is_sent(tmp_path: Path) -> None:
     made = Pool(
         {"gpu001": Endpoint("gpu001", "local")},
         HOLDER,
-        lambda node, command: records.append((node, command)),
+        lambda node, *commands: records.extend((node, command) for command in commands),
     )
     session = made.session("gpu001")
     session.run(Job(("echo", "a b"), 5, core=0))
@@ -82,8 +82,8 @@ def test_every_command_is_audited_before_it_is_sent(tmp_path: Path) -> None:
 def test_a_command_that_the_audit_refuses_is_not_sent(tmp_path: Path) -> None:
     """An allow-list can stand there."""
 
-    def refuse(node: str, command: str) -> None:
-        raise PermissionError(command)
+    def refuse(node: str, *commands: str) -> None:
+        raise PermissionError(commands)
 
     made = Pool([Endpoint("gpu001", "local")], HOLDER, refuse)
     with pytest.raises(PermissionError):
@@ -115,7 +115,7 @@ def test_a_local_shell_that_is_not_there_is_told() -> None:
     """As a node without a shell would be."""
     with pytest.raises(TransportError, match="nonsense cannot be started") as error:
         local.open_session(
-            Endpoint("a", "local"), HOLDER, lambda node, command: None, ("nonsense",)
+            Endpoint("a", "local"), HOLDER, lambda node, *commands: None, ("nonsense",)
         )
 
     assert error.value.kind == "no_shell"

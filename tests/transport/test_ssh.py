@@ -225,13 +225,8 @@ def test_an_idle_connection_stays_alive(
     assert session.run(Job(("sleep", "1.5"), 20)).end == "exit"
 
 
-def test_a_frozen_node_is_lost_within_seconds(
-    servers: Servers, pool: Pools, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_frozen_node_is_lost_within_five_seconds(servers: Servers, pool: Pools) -> None:
     """Its kernel still acknowledges, so only an answer of its sshd proves that it lives."""
-    assert connection.KEEPALIVE_S + connection.DEAD_S <= 15
-    monkeypatch.setattr(connection, "KEEPALIVE_S", 0.5)
-    monkeypatch.setattr(connection, "DEAD_S", 1.0)
     server = servers()
     session = pool(server.endpoint()).session("gpu001")
     job = session.start(Job(("sleep", f"7504{OWN}"), 60))
@@ -250,7 +245,7 @@ def test_a_frozen_node_is_lost_within_seconds(
             os.kill(pid, signal.SIGCONT)
 
     assert error.value.kind == again.value.kind == "lost"
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 5
     wait_until(lambda: not running(f"sleep 7504{OWN}"), 10)
 
 

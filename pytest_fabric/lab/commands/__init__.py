@@ -19,6 +19,7 @@ from pytest_fabric.lab.commands import (
     sleep,
     stat,
     sudo,
+    taskset,
     uname,
     usable,
 )
@@ -52,6 +53,7 @@ COMMANDS: Mapping[str, Command] = {
     "sleep": sleep.run,
     "stat": stat.run,
     "sudo": lambda call: sudo.run(call, start),
+    "taskset": lambda call: taskset.run(call, start),
     "uname": uname.run,
     "usable": usable.run,
     **dict.fromkeys(perftest.PROGRAMS, perftest.run),

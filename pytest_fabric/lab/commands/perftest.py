@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.perftest import session, text
 from pytest_fabric.lab.perftest.options import PROGRAMS, UsageError, parse
-from pytest_fabric.lab.perftest.programs import START_S, Program
+from pytest_fabric.lab.perftest.programs import Program
 from pytest_fabric.lab.process import Process, Result
 
 __all__ = ["PROGRAMS", "run"]
@@ -32,9 +32,9 @@ def run(call: Call) -> Result | Process:
         state = "Down" if options.ib_port == 1 else "Nop"
         program.end(Result(1, stderr=text.port_down(options.ib_port, state)))
     elif options.address is None:
-        program.later(START_S, program.serve)
+        program.later(program.fabric.start_s, program.serve)
     else:
-        program.later(START_S, lambda: _connect(program))
+        program.later(program.fabric.start_s, lambda: _connect(program))
     return program
 
 

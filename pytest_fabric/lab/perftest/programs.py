@@ -13,9 +13,6 @@ from pytest_fabric.lab.perftest import text
 from pytest_fabric.lab.perftest.options import Options
 from pytest_fabric.lab.process import Process, Result
 
-#: Simulated seconds until a program has opened its device, pinned memory, and uses its socket.
-START_S = 0.3
-
 
 class Program(Process):
     """A client or a server; `gone` is told when it ends while it has a peer."""

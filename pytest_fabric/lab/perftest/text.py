@@ -133,6 +133,8 @@ def addresses(
     """Return the `local address` or `remote address` lines, one or two per queue pair."""
     lid = f"{port.lid:#04x}" if port.lid else "0000"
     text = ""
+    if gid is not None:
+        octets = ":".join(f"{octet:02d}" for octet in gid.address.packed)
     for pair in pairs:
         text += f" {side} address: LID {lid} QPN {pair.qpn:#06x} PSN {pair.psn:#06x}"
         if options.verb == "read":
@@ -141,7 +143,6 @@ def addresses(
             text += f" RKey {pair.rkey:#08x} VAddr {pair.vaddr:#016x}"
         text += "\n"
         if gid is not None:
-            octets = ":".join(f"{octet:02d}" for octet in gid.address.packed)
             text += f" GID: {octets}\n"
     return text
 

@@ -1,0 +1,1 @@
+"""Benches: what the product costs, measured against the embedded lab."""
