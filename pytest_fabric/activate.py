@@ -12,6 +12,7 @@ from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.fixtures import answers_key
+from pytest_fabric.history import history_of
 from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import user_path
 from pytest_fabric.items import ItemHooks
@@ -41,7 +42,7 @@ def activate(session: pytest.Session) -> None:
     hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
     config.pluginmanager.register(hooks, "fabric-items")
     live = LiveLine(config, run.engine.progress)
-    config.stash[answers_key] = Answers(run.inventory, run.engine, live)
+    config.stash[answers_key] = Answers(run.inventory, run.source, live)
 
 
 def begin(session: pytest.Session, selection: Selection) -> FabricRun:
@@ -57,7 +58,8 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
-        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out)
+        history = history_of(config, inventory, policy)
+        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out, history)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:

@@ -52,6 +52,7 @@ class Active:
         if path:
             self._run.write_junit(user_path(self._config, path))
         session.exitstatus = self._exit_status(session.exitstatus)
+        self._run.ended(int(session.exitstatus))
 
     def _exit_status(self, status: int) -> int:
         """Return EXIT_INCOMPLETE where pytest would say failed or passed, and neither is true."""

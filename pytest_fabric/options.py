@@ -85,13 +85,14 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--fabric-resume",
         metavar="RUN",
-        help="Take over what this run directory has measured, and measure only what is missing "
-        "there or was an error",
+        help="Take over what this run directory (or latest) has measured, and measure only what is "
+        "missing there or was an error",
     )
     group.addoption(
         "--fabric-replay",
         metavar="RUN",
-        help="Judge the measurements of this run directory by the limits of today, contact nobody",
+        help="Judge the measurements of this run directory (or latest) by the limits of today, "
+        "contact nobody",
     )
     group.addoption(
         "--fabric-allow-busy",
@@ -99,3 +100,25 @@ def add(parser: pytest.Parser) -> None:
         help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
     )
     parser.addini("fabric_cluster", "Inventory of the fabric, relative to the rootdir")
+
+
+def conflict(config: pytest.Config) -> str | None:
+    """Return in one line why options make no sense beside each other, or None."""
+    given = {
+        "--fabric-resume": config.getoption("--fabric-resume") is not None,
+        "--fabric-replay": config.getoption("--fabric-replay") is not None,
+        "--fabric-fault": bool(config.getoption("--fabric-fault")),
+        "--fabric-plan": config.getoption("--fabric-plan"),
+        "-n": config.getoption("dist", "no") != "no",
+    }
+    reasons = {
+        ("--fabric-replay", "--fabric-resume"): "a replay measures nothing: give one of them",
+        ("--fabric-replay", "--fabric-fault"): "a replay has no lab that could be broken",
+        ("--fabric-replay", "--fabric-plan"): "a replay measures nothing that could be planned",
+        ("--fabric-replay", "-n"): "a replay takes seconds in one process",
+        ("--fabric-resume", "--fabric-plan"): "a plan does not know what is measured already",
+    }
+    for (one, other), reason in reasons.items():
+        if given[one] and given[other]:
+            return f"{one}: expected no {other} beside it, found both: {reason}"
+    return None

@@ -36,6 +36,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     A session with workers needs our hooks before they are started.
     """
     config = session.config
+    wrong = options.conflict(config)
+    if wrong is not None:
+        raise pytest.UsageError(wrong)
     named = config.getoption("--fabric-cluster") or config.getini("fabric_cluster")
     if named and not hasattr(config, "workerinput"):
         try:

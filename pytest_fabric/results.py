@@ -233,6 +233,11 @@ class Measurement:
     started: float
     duration: float
 
+    @property
+    def is_repetition(self) -> bool:
+        """Return whether it was made again alone; what is isolated is alone in the first place."""
+        return self.alone and self.settings.get("isolate") not in ("leaf", "fabric")
+
 
 @dataclass(frozen=True)
 class Measured:

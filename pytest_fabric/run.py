@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 from pytest_fabric import endpoints
-from pytest_fabric.answers import profiles_of
+from pytest_fabric.answers import Source, profiles_of
+from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Policy
+from pytest_fabric.measure.replay import Replay
 from pytest_fabric.report import junit, summary
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
@@ -29,19 +31,31 @@ class FabricRun:
     """Holds what a run has open: the lab if there is one, sessions, engine and run directory."""
 
     def __init__(
-        self, inventory: Inventory, policy: Policy, faults: Sequence[str], out: Path
+        self,
+        inventory: Inventory,
+        policy: Policy,
+        faults: Sequence[str],
+        out: Path,
+        history: History,
     ) -> None:
         self.inventory = inventory
         self.cluster = inventory.cluster
         self.planned: list[Planned] = []
         self._verdicts: dict[str, Verdict] = {}
         self._is_closed = False
-        self._lab = endpoints.Lab(self.cluster, faults) if self.cluster.transport == "lab" else None
-        self.directory = RunDirectory.create(out, datetime.now())
-        reached = endpoints.of(self.cluster, self._lab)
+        self._history = history
+        stored = history.replayed
+        has_lab = self.cluster.transport == "lab" and stored is None
+        self._lab = endpoints.Lab(self.cluster, faults) if has_lab else None
+        self.directory = RunDirectory.create(out, datetime.now(), history.begin)
+        reached = endpoints.of(self.cluster, self._lab) if stored is None else {}
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
         fabric = Fabric(self.cluster, self._pool, self._keep_facts)
         self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
+        self.source: Source = self.engine
+        if stored is not None:
+            name = str(stored.path)
+            self.source = Replay(self.cluster, policy, name, stored.measured, stored.facts)
 
     def plan(self, selection: Selection) -> None:
         """Take in what was selected and write the plan."""
@@ -50,7 +64,8 @@ class FabricRun:
 
     def start(self, selection: Selection) -> None:
         """Log in to the nodes that the selection needs, and begin to measure what it wants."""
-        self.engine.start(selection.wants, selection.others)
+        if self._history.replayed is None:
+            self.engine.start(selection.wants, selection.others, self._history.known)
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
@@ -63,6 +78,11 @@ class FabricRun:
         self.directory.close()
         if self._lab is not None:
             self._lab.close()
+
+    def ended(self, status: int) -> None:
+        """Write down that the run has come to its end, and how."""
+        with suppress(OSError):  # a full disk: the record shows a run that did not end
+            self.directory.about(self._history.ended(status))
 
     def keep(self, verdict: Verdict) -> None:
         """Take in the terminal state of a check, and write it down."""
@@ -113,7 +133,7 @@ class FabricRun:
         return [f"{name}:{rail}" for name, node in nodes for rail in node.rails]
 
     def _notes(self) -> list[str]:
-        notes = []
+        notes = self._history.notes(self.engine.taken_over)
         if self.is_coverage_short():
             notes.append(
                 f"coverage is below min_coverage {100 * (self.cluster.min_coverage or 0):g}%"
@@ -146,8 +166,4 @@ class FabricRun:
 
 def holder(run: str) -> str:
     """Return who holds a lease, for people who find a port in use: run, user and host."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container without a passwd entry
-        user = f"uid{os.getuid()}"
-    return f"run={run} user={user} host={platform.node()} pid={os.getpid()}"
+    return f"run={run} user={user_name()} host={platform.node()} pid={os.getpid()}"

@@ -59,7 +59,7 @@ class Workers:
         if self._run is None:
             self._begin(rpc.loads(data))
         assert self._run is not None
-        questions = _questions(self._run.engine, line)
+        questions = _questions(self._run.source, line)
         threading.Thread(
             target=rpc.serve, args=(line, questions), name="fabric worker", daemon=True
         ).start()

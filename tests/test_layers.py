@@ -40,6 +40,7 @@ GLUE = {
     "distribution",
     "endpoints",
     "fixtures",
+    "history",
     "html_hooks",
     "inventory",
     "items",

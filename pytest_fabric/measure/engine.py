@@ -17,6 +17,7 @@ from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
 from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
+from pytest_fabric.measure.known import Known, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.progress import Progress
@@ -62,6 +63,8 @@ class Engine:
         self._hung: dict[Pair, str] = {}
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._without_value = 0
+        self._known = Known((), misses, policy.confirm)
+        self.taken_over = 0
         self._over: Failure | None = None
         low, high = self._cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
@@ -76,13 +79,15 @@ class Engine:
         """Log in to every node that is needed, gather facts, and begin to measure.
 
         `others` are targets that only facts are wanted of; `known` are measurements that an earlier
-        run has made.
+        run has made: they are kept already.
         """
-        targets = [*(want.target for want in wants), *others]
+        self._known = Known(known, self._misses, self._policy.confirm)
+        jobs = [job for job in plan.jobs_of(wants, self._cluster, self._policy) if self._may(job)]
+        targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
         if not self._policy.allow_busy:
             self._busy = busy.busy_nodes(self._fabric, preconditions.loaded(targets))
-        self._begin(wants, known)
+        self._begin(jobs)
         if self._policy.timeout_s is not None:
             self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
             self._timer.daemon = True
@@ -95,6 +100,7 @@ class Engine:
         cannot be resolved.
         """
         job = self._job(want)
+        self._take_over(job)
         self._put_failure(job)
         self._add([job])
         record = self._result(job, waiting)
@@ -151,25 +157,24 @@ class Engine:
         self._stop(Failure("timeout", f"--fabric-timeout: {seconds:g} s are over"))
         self._fabric.close()
 
-    def _begin(self, wants: Sequence[Want], known: Iterable[Measurement]) -> None:
+    def _begin(self, jobs: Sequence[Job]) -> None:
         """Put in what is known already, and let everything else begin."""
-        jobs = [job for job in plan.jobs_of(wants, self._cluster, self._policy) if self._may(job)]
-        stored = {_key_of(record): record for record in known if record.error is None}
         for job in jobs:
             self._jobs[job.key] = job
-            if job.key in stored:
-                self._dispatcher.put(job.key, self._kept(stored[job.key]))
-            else:
-                self._put_failure(job)
+            self._take_over(job)
+            self._put_failure(job)
         self._add(jobs)
-        for job in jobs:
-            record = stored.get(job.key)
-            if record is not None:
-                for again in self._repeats(job):
-                    if again.key in stored:
-                        self._dispatcher.put(again.key, self._kept(stored[again.key]))
-                self._confirm(job, record)
         self._dispatcher.start()
+
+    def _take_over(self, job: Job) -> None:
+        """Put in what an earlier run has measured, and let a miss that it left be confirmed."""
+        known = [] if self._dispatcher.has(job.key) else self._known.of(job)
+        for one, record in known:
+            self._jobs[one.key] = one
+            self._dispatcher.put(one.key, record)
+        self.taken_over += len(known)
+        if known:
+            self._confirm(job, known[0][1])
 
     def _put_failure(self, job: Job) -> None:
         """Let a measurement that cannot be made fail at once, as far as facts say."""
@@ -186,10 +191,7 @@ class Engine:
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
-        load = plan.load_of(want.declaration, self._policy.strategy)
-        if plan.is_allowed(load, self._policy):
-            return None
-        return f"{want.declaration.tool} is {load} load, this run may only be {self._policy.load}"
+        return plan.refusal(want, self._policy)
 
     def _job(self, want: Want) -> Job:
         return plan.job_of(want, self._cluster, self._policy)
@@ -268,7 +270,7 @@ class Engine:
 
     def _confirm(self, job: Job, record: Measurement) -> None:
         """Let a miss be measured again alone, unless nothing was beside it."""
-        if record.error is None and record.company and not job.is_alone and self._misses(record):
+        if is_to_confirm(job, record, self._misses):
             self._add(self._repeats(job))
 
     def _give_up(self, task: Task, record: Measurement) -> None:
@@ -291,8 +293,3 @@ class Engine:
         job = self._jobs[task.key]
         failure = pair_measurement.explained(job.pair, job.settings.tool, error)
         return pair_measurement.without_value(job.pair, job.settings, failure)
-
-
-def _key_of(record: Measurement) -> str:
-    """Return the key of the job that a stored measurement came from."""
-    return f"{record.target} {record.key}"

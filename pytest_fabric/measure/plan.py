@@ -67,8 +67,8 @@ class Job:
     @property
     def key(self) -> str:
         """Return what makes it the same measurement as another."""
-        again = f" alone {self.alone}" if self.alone else ""
-        return f"{self.pair} {self.settings.key}{again}"
+        key = f"{self.pair} {self.settings.key}"
+        return again_key(key, self.alone) if self.alone else key
 
     @property
     def is_alone(self) -> bool:
@@ -79,6 +79,11 @@ class Job:
     def phase(self) -> int:
         """Return its phase: loads apart, and of each load what is measured alone comes last."""
         return 2 * LOADS.index(self.load) + self.is_alone
+
+
+def again_key(key: str, number: int) -> str:
+    """Return the key of a repetition alone of the measurement with a key, counted from 1."""
+    return f"{key} alone {number}"
 
 
 def job_of(want: Want, cluster: Cluster, policy: Policy) -> Job:
@@ -180,3 +185,11 @@ def repeats(job: Job, times: int) -> list[Job]:
 def is_allowed(load: str, policy: Policy) -> bool:
     """Return whether a load is within what a run may do."""
     return LOADS.index(load) <= LOADS.index(policy.load)
+
+
+def refusal(want: Want, policy: Policy) -> str | None:
+    """Return why a run may not measure what is wanted, or None when it may."""
+    load = load_of(want.declaration, policy.strategy)
+    if is_allowed(load, policy):
+        return None
+    return f"{want.declaration.tool} is {load} load, this run may only be {policy.load}"

@@ -5,23 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.report import typed
 from pytest_fabric.report.clean import FORBIDDEN, clean_record
-from pytest_fabric.results import (
-    Attempt,
-    Bandwidth,
-    Failure,
-    Growth,
-    Latency,
-    Measurement,
-    Traffic,
-    Verdict,
-)
+from pytest_fabric.results import Measurement, NodeFacts, Verdict
 
 #: What JSON makes of control characters other than newline and tab.
 _ESCAPED = re.compile(r"\\[bfru]")
@@ -99,19 +91,19 @@ def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record
 def to_measurement(record: Record) -> Measurement:
     """Return the measurement of a record, with file names in `raw`; raises KeyError, TypeError."""
     values = record["values"]
-    is_bandwidth = values is not None and "average_bps" in values
-    same = set(MEASUREMENT_KEYS) - {"attempts", "values", "counters", "traffic", "error"}
-    rest = {key: record[key] for key in same}
-    rest["doubts"], rest["beside"] = tuple(record["doubts"]), tuple(record["beside"])
-    return Measurement(
-        attempts=tuple(Attempt(**attempt) for attempt in record["attempts"]),
-        latency=None if values is None or is_bandwidth else Latency(**values),
-        bandwidth=Bandwidth(**values) if is_bandwidth else None,
-        growth=tuple(Growth(**growth) for growth in record["counters"]),
-        traffic=None if record["traffic"] is None else Traffic(**record["traffic"]),
-        error=None if record["error"] is None else Failure(**record["error"]),
-        **rest,
-    )
+    is_bandwidth = isinstance(values, dict) and "average_bps" in values
+    shape = {
+        **record,
+        "latency": None if is_bandwidth else values,
+        "bandwidth": values if is_bandwidth else None,
+        "growth": record["counters"],
+    }
+    return typed.read(Measurement, shape)
+
+
+def to_facts(record: Record) -> NodeFacts:
+    """Return the facts of a record; raises KeyError, TypeError, ValueError."""
+    return typed.read(NodeFacts, record)
 
 
 def to_verdict(record: Record) -> Verdict:
@@ -119,12 +111,28 @@ def to_verdict(record: Record) -> Verdict:
     return Verdict(**{field.name: record[field.name] for field in fields(Verdict)})
 
 
-def read_measurements(path: Path) -> list[Measurement]:
-    """Return the measurements of a `measurements.jsonl`, without a torn last line.
+def loads(text: bytes) -> Record:
+    """Return an object of JSON; raises ValueError, TypeError, also for what only Python reads."""
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(found, dict):
+        raise TypeError(f"expected object, got {type(found).__name__}")
+    return found
+
+
+def each_measurement(path: Path) -> Iterator[Measurement]:
+    """Yield the measurements of a `measurements.jsonl`, without a torn last line.
 
     `raw` holds file names relative to the file's folder. Raises NotRecognisedError, OSError.
     """
-    return _read(path, to_measurement)
+    return _each(path, to_measurement)
+
+
+def read_measurements(path: Path) -> list[Measurement]:
+    """Return what `each_measurement` yields."""
+    return list(each_measurement(path))
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
@@ -132,22 +140,28 @@ def read_verdicts(path: Path) -> list[Verdict]:
 
     Raises NotRecognisedError for any other line that is no verdict, OSError.
     """
-    return _read(path, to_verdict)
+    return list(_each(path, to_verdict))
 
 
-def _read(path: Path, convert: Callable[[Record], T]) -> list[T]:
-    *whole, last = path.read_bytes().split(b"\n")  # only a line that was cut short has no newline
-    found = [_convert(path, number, line, convert) for number, line in enumerate(whole, 1)]
-    if last:
-        with contextlib.suppress(NotRecognisedError):  # a killed run loses what was in flight
-            found.append(_convert(path, len(whole) + 1, last, convert))
-    return found
+def _each(path: Path, convert: Callable[[Record], T]) -> Iterator[T]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            found: list[T] = []
+            is_torn = not line.endswith(b"\n")  # only a line that was cut short has no newline
+            with contextlib.suppress(*[NotRecognisedError] if is_torn else []):
+                found.append(_convert(path, number, line, convert))
+            yield from found
 
 
 def _convert(path: Path, number: int, line: bytes, convert: Callable[[Record], T]) -> T:
     try:
-        return convert(json.loads(line))
+        return convert(loads(line))
     except (ValueError, KeyError, TypeError) as error:
         raise NotRecognisedError(
-            f"{path}:{number}: expected a record of this product, got {line[:60]!r} ({error!r})"
+            f"{path}:{number}: expected a record of this product, got {line[:60]!r} "
+            f"({repr(error)[:200]})"
         ) from error
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")

@@ -1,5 +1,6 @@
 """The run directory: the record of a run, written as things happen by one process.
 
+run.json             what the run is: without it, a directory is not a run's
 plan.json            what was to be measured
 facts/NODE.json      what was read from each node
 measurements.jsonl   one line per measurement; raw/N.txt holds what its tools printed, verbatim
@@ -22,11 +23,16 @@ from threading import Lock
 from urllib.parse import quote
 
 from pytest_fabric.report import atomic, records
+from pytest_fabric.report.about import About
 from pytest_fabric.report.clean import clean
 from pytest_fabric.results import Measurement, Verdict
 
 #: Most streams are empty: they share one file.
 EMPTY = "raw/empty.txt"
+
+
+def nothing(directory: RunDirectory) -> None:
+    """Begin with an empty directory."""
 
 
 class RunDirectory:
@@ -41,15 +47,30 @@ class RunDirectory:
         self._numbers = itertools.count(1)
 
     @classmethod
-    def create(cls, root: Path, now: datetime) -> RunDirectory:
-        """Make `root/<YYYYmmdd-HHMMSS>/`, unique, and let `root/latest` point to it."""
+    def create(
+        cls, root: Path, now: datetime, begin: Callable[[RunDirectory], None] = nothing
+    ) -> RunDirectory:
+        """Make `root/<YYYYmmdd-HHMMSS>/`, unique, and let `root/latest` point to it.
+
+        `begin` fills it before anything points to it.
+        """
         root.mkdir(parents=True, exist_ok=True)
         path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
         (path / "raw").mkdir()
         atomic.write(path / EMPTY, "")
         (path / "facts").mkdir()
+        directory = cls(path)
+        try:
+            begin(directory)
+        except BaseException:
+            directory.close()
+            raise
         _point(root / "latest", path.name)
-        return cls(path)
+        return directory
+
+    def about(self, about: About) -> None:
+        """Store what the run is, whole or not at all."""
+        atomic.write(self.path / "run.json", records.dumps(about, indent=1) + "\n")
 
     def measurement(self, measurement: Measurement) -> None:
         """Store a measurement and, apart from it, its raw text."""

@@ -21,6 +21,9 @@ KEEPALIVE_S = 2.0
 DEAD_S = 2.5
 #: Until then, whoever reads looks at least this often.
 _LOOK_S = 1.0
+#: Exchanging keys may take so many times what connecting may: an emulated machine under load was
+#: seen to need more than 5 s for it.
+ARITHMETIC = 3
 #: SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, 5.1).
 _PROHIBITED = 1
 #: Messages that sshd takes on open channels only.
@@ -102,7 +105,7 @@ class Connection:
         self._asked = 0.0
         self._transport = _Transport(link)
         self._transport.banner_timeout = hop.connect_timeout_s
-        self._transport.handshake_timeout = hop.connect_timeout_s
+        self._transport.handshake_timeout = ARITHMETIC * hop.connect_timeout_s
 
     def negotiate(self, until: float) -> None:
         """Exchange keys and verify the host's; TransportError when that fails."""
@@ -223,7 +226,7 @@ def _nothing() -> None:
 def connect(hop: Hop, over: Connection | None) -> Connection:
     """Log in at a hop, through an earlier one if there is one; TransportError says what failed.
 
-    As with OpenSSH the time-out of connecting covers TCP, the banner and the exchange of keys.
+    The time-out of connecting covers TCP and the banner; who has spoken SSH is given more.
     """
     until = time.monotonic() + hop.connect_timeout_s
     link = dial(hop) if over is None else over.carry(hop)
@@ -231,7 +234,8 @@ def connect(hop: Hop, over: Connection | None) -> Connection:
     try:
         await_banner(link, hop, until)
         connection = Connection(hop, link)
-        connection.negotiate(until)
+        # It speaks SSH, so it is there: a busy machine may take its time for the arithmetic.
+        connection.negotiate(time.monotonic() + ARITHMETIC * hop.connect_timeout_s)
         connection.log_in()
     except BaseException:
         link.close() if connection is None else connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_fabric.report.about import SCHEMA, About, Options
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.results import (
     Attempt,
@@ -115,4 +116,18 @@ BROKEN = replace(
     commands={},
     raw={},
     error=Failure("node_refused", "gpu002: expected an SSH server, the connection was refused"),
+)
+
+ABOUT = About(
+    schema=SCHEMA,
+    version="0.1.0",
+    cluster="lab",
+    inventory="cluster.yaml",
+    inventory_sha256="0" * 64,
+    transport="lab",
+    strategy="ring",
+    options=Options(nodes=None, load="full", faults=(), seed=1),
+    started="2026-01-01T00:00:00+00:00",
+    user="ops",
+    host="desk",
 )

@@ -1,0 +1,173 @@
+"""What a run builds on: an earlier run that it resumes or replays, and what it says of itself."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import os
+import platform
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.inventory import Inventory, user_path
+from pytest_fabric.measure.plan import Policy
+from pytest_fabric.report.about import SCHEMA, About, Options
+from pytest_fabric.report.rundir import RunDirectory
+from pytest_fabric.report.stored import Stored, open_run
+from pytest_fabric.results import Measurement
+
+
+@dataclass(frozen=True)
+class History:
+    """What a run is, and the earlier run that it resumes or replays, if any."""
+
+    about: About
+    resumed: Stored | None = None
+    replayed: Stored | None = None
+
+    @property
+    def known(self) -> list[Measurement]:
+        """Return the measurements that need not be made again."""
+        return self.resumed.settled if self.resumed is not None else []
+
+    def begin(self, directory: RunDirectory) -> None:
+        """Write what is taken over, then what the run is. Raises OSError, ConfigError.
+
+        A run that is killed before `run.json` is there has lost nothing: the earlier one is whole.
+        """
+        for earlier in (self.resumed, self.replayed):
+            if earlier is not None:
+                for record in earlier.copies(settled_only=earlier is self.resumed):
+                    directory.measurement(record)
+        if self.replayed is not None:
+            for node, facts in self.replayed.facts.items():
+                directory.facts(node, asdict(facts))
+        directory.about(self.about)
+
+    def ended(self, status: int) -> About:
+        """Return what a run is at its end."""
+        return replace(
+            self.about,
+            ended=_now(),
+            exit_status=status,
+            interrupted=status == pytest.ExitCode.INTERRUPTED,
+        )
+
+    def notes(self, taken_over: int) -> list[str]:
+        """Return what a reader of the verdicts must know of the earlier run."""
+        if self.replayed is not None:
+            return [
+                f"replay of {self.replayed.path}{self._change(self.replayed)}: not measured now"
+            ]
+        if self.resumed is None:
+            return []
+        left = len(self.known) - taken_over
+        unused = f", {left:,} not asked for" if left else ""
+        told = f"taken over: {taken_over:,} measurement{'' if taken_over == 1 else 's'} of "
+        return [f"{told}{self.resumed.path}{unused}{self._change(self.resumed)}"]
+
+    def _change(self, earlier: Stored) -> str:
+        is_same = earlier.about.inventory_sha256 == self.about.inventory_sha256
+        return "" if is_same else f" ({Path(self.about.inventory).name} has changed since)"
+
+
+def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> History:
+    """Return what a run is and builds on. Raises ConfigError for an earlier run that is unfit."""
+    about = _about(config, inventory, policy)
+    resumed = _earlier(config, "--fabric-resume")
+    replayed = _earlier(config, "--fabric-replay")
+    if resumed is not None:
+        require_same(resumed, about)
+        return History(replace(about, resumed_from=str(resumed.path)), resumed=resumed)
+    if replayed is not None:
+        _require("--fabric-replay", replayed, "cluster", replayed.about.cluster, about.cluster)
+        then = replayed.about.options  # its lab is the one that was measured
+        options = replace(about.options, faults=then.faults, seed=then.seed)
+        about = replace(about, options=options, replayed_from=str(replayed.path))
+        return History(about, replayed=replayed)
+    return History(about)
+
+
+def user_name() -> str:
+    """Return who runs this."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a passwd entry
+        return f"uid{os.getuid()}"
+
+
+def _earlier(config: pytest.Config, option: str) -> Stored | None:
+    named = config.getoption(option)
+    if named is None:
+        return None
+    path = user_path(config, named)
+    if named == "latest":
+        path = user_path(config, config.getoption("--fabric-out")) / "latest"
+    return open_run(option, path)
+
+
+def require_same(resumed: Stored, about: About) -> None:
+    """Raise ConfigError for a run on another fabric: its measurements say nothing about this."""
+    then = resumed.about
+    pairs = {
+        "cluster": (then.cluster, about.cluster),
+        "transport": (then.transport, about.transport),
+        "lab.seed": (_shown(then.options.seed), _shown(about.options.seed)),
+        "--fabric-fault": (_faults(then), _faults(about)),
+    }
+    for what, (found, expected) in pairs.items():
+        _require("--fabric-resume", resumed, what, found, expected)
+
+
+def _require(option: str, earlier: Stored, what: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise ConfigError(
+            f"{option}: expected a run with {what} {expected}, found {found[:60]!r} in "
+            f"{earlier.path}: choose another run, or start anew without {option}"
+        )
+
+
+def _shown(number: int | None) -> str:
+    return "none" if number is None else str(number)
+
+
+def _faults(about: About) -> str:
+    return ",".join(sorted(set(about.options.faults))) or "none"
+
+
+def _about(config: pytest.Config, inventory: Inventory, policy: Policy) -> About:
+    cluster = inventory.cluster
+    return About(
+        schema=SCHEMA,
+        version=_version(),
+        cluster=cluster.name,
+        inventory=str(cluster.source),
+        inventory_sha256=hashlib.sha256(cluster.source.read_bytes()).hexdigest(),
+        transport=cluster.transport,
+        strategy=inventory.strategy,
+        options=Options(
+            nodes=config.getoption("--fabric-nodes"),
+            load=policy.load,
+            faults=tuple(config.getoption("--fabric-fault")),
+            seed=cluster.lab.seed if cluster.transport == "lab" else None,
+        ),
+        started=_now(),
+        user=user_name(),
+        host=platform.node(),
+    )
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pytest-rdma-fabric")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
