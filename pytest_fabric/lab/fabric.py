@@ -16,7 +16,6 @@ from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.network import Network
 from pytest_fabric.lab.traffic import Traffic
 
-
 #: Simulated seconds until a measuring tool uses its socket, where nothing else is said.
 START_S = 0.3
 

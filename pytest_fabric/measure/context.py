@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import placement
 from pytest_fabric.measure.fabric import CheckedSession, End
 from pytest_fabric.measure.settings import Settings
-from pytest_fabric.results import Attempt, Gid, Pair, Snapshot
+from pytest_fabric.results import Attempt, Gid, Pair
 from pytest_fabric.tools import perftest
 from pytest_fabric.transport import Job, Outcome
 
@@ -37,7 +37,7 @@ class Trail:
     attempts: list[Attempt] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
-    before: list[tuple[Snapshot, float]] = field(default_factory=list)
+    before: list[Mapping[str, Outcome]] = field(default_factory=list)
 
     def keep(self, end: str, outcome: Outcome) -> None:
         """Keep the text of an end as evidence."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from pytest_fabric.measure.progress import Status
@@ -32,14 +33,16 @@ class Company:
 class Dispatcher(Generic[T]):
     """Starts tasks as soon as they may start; a result or an error comes out of each, always.
 
-    `perform` runs in a thread of its own per task; what it raises becomes a result by `failed`, so
-    does what never runs. Nothing is printed, warned or logged from these threads.
+    `perform` runs in a thread of its own per task. It calls what it is given once it no longer
+    needs what its task claims, and goes on to make a result while others start. What it raises
+    becomes a result by `failed`, so does what never runs. Nothing is printed, warned or logged from
+    these threads.
     """
 
     def __init__(
         self,
         schedule: Schedule,
-        perform: Callable[[Task, Company], T | Again],
+        perform: Callable[[Task, Company, Callable[[], None]], T | Again],
         failed: Callable[[Task, BaseException], T],
     ) -> None:
         self._schedule = schedule
@@ -92,7 +95,7 @@ class Dispatcher(Generic[T]):
         with self._changed:
             running = tuple(self._schedule.running)
             waiting = self._schedule.waiting
-            done = len(self._results) - len(running) - waiting
+            done = len(self._results) - len(running) - len(self._schedule.settling) - waiting
             return Status(running, waiting, done, self._schedule.left_s(time.monotonic()))
 
     def give_up(self, which: Callable[[Task], bool], reason: BaseException) -> None:
@@ -157,16 +160,23 @@ class Dispatcher(Generic[T]):
     def _one(self, task: Task, company: Company) -> None:
         outcome: T | Again
         try:
-            outcome = self._perform(task, company)
+            outcome = self._perform(task, company, partial(self._free, task))
         except BaseException as error:
             outcome = self._failed(task, error)
         with self._changed:
             self._over(task, threading.current_thread(), outcome)
 
+    def _free(self, task: Task) -> None:
+        """Let others have what a task claims; nothing runs beside it from now on."""
+        with self._changed:
+            self._schedule.free(task, time.monotonic())
+            del self._company[task.key]
+            self._changed.notify_all()
+
     def _over(self, task: Task, thread: threading.Thread, outcome: T | Again) -> None:
         self._threads.discard(thread)
         self._schedule.end(task, time.monotonic())
-        del self._company[task.key]
+        self._company.pop(task.key, None)
         if not isinstance(outcome, Again):
             self._settle(task, outcome)
         elif self._end is not None:

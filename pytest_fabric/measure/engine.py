@@ -223,10 +223,12 @@ class Engine:
             except NotYet:
                 waiting()
 
-    def _perform(self, task: Task, company: Company) -> Measurement | Again:
+    def _perform(
+        self, task: Task, company: Company, free: Callable[[], None]
+    ) -> Measurement | Again:
         """Make a measurement, keep it, and let follow what it calls for."""
         job = self._jobs[task.key]
-        record = self._measured(job)
+        record = self._measured(job, free)
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
             return again
@@ -243,14 +245,14 @@ class Engine:
         self._give_up(task, record)
         return kept
 
-    def _measured(self, job: Job) -> Measurement:
+    def _measured(self, job: Job, free: Callable[[], None]) -> Measurement:
         """Make a measurement, unless the pair hung before: each hang costs half a minute."""
         hung = self._hung.get(job.pair)
         if hung is not None:
             tool = job.settings.tool
             message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
             return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
-        record = pair_measurement.measure(self._fabric, job, self._ports)
+        record = pair_measurement.measure(self._fabric, job, self._ports, free)
         if record.error is not None and record.error.kind in HANGS:
             self._hung[job.pair] = job.settings.tool
         return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import growth, refresh_s, require
@@ -34,6 +34,7 @@ from pytest_fabric.results import (
     Traffic,
 )
 from pytest_fabric.tools import perftest
+from pytest_fabric.transport import Outcome
 
 #: The tool's own bandwidth may exceed the line by the jitter of its clock, and no more.
 ABOVE_LINE = 1.02
@@ -50,10 +51,27 @@ class Values:
     doubts: tuple[str, ...] = ()
 
 
-def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
-    """Return one measurement; what goes wrong is in its `error`, with the evidence so far."""
+def nothing() -> None:
+    """Do nothing when the ports are free."""
+
+
+def measure(
+    fabric: Fabric, job: Job, ports: Iterator[int], free: Callable[[], None] = nothing
+) -> Measurement:
+    """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
+
+    `free` is called when the window of a run that went well is over: what is left to do needs the
+    ports no longer.
+    """
     pair, settings = job.pair, job.settings
     started, clock = time.time(), time.monotonic()
+    ended: float | None = None
+
+    def over() -> None:
+        nonlocal ended
+        ended = time.monotonic()
+        free()
+
     trail = Trail()
     values, versions = Values(), dict[str, str]()
     error: Failure | None = None
@@ -62,11 +80,11 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         prefix = fabric.cluster.tools.prefix
 
         def open_window() -> None:
-            trail.before = _snapshots(client, server)
+            trail.before = _read(client, server)
 
         context = Context(pair, settings, client, server, prefix, trail, open_window)
         versions.update(_versions(context))
-        values = _values(fabric, context, ports)
+        values = _values(fabric, context, ports, over)
     except FabricError as problem:
         error = explained(pair, settings.tool, problem)
     seen = values.window or window.Window((), {}, 0.0)
@@ -84,7 +102,7 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         doubts=values.doubts,
         raw=trail.raw,
         started=started,
-        duration=time.monotonic() - clock,
+        duration=(ended or time.monotonic()) - clock,
     )
 
 
@@ -147,11 +165,15 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
     return contexts.side(fabric.session(port.node), end, node.oob, node.address, turn)
 
 
-def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
+def _values(
+    fabric: Fabric, context: Context, ports: Iterator[int], over: Callable[[], None]
+) -> Values:
     text = run.traffic(context, ports)
     drivers = [side.end.rdma.driver for side in (context.client, context.server)]
     time.sleep(max(refresh_s(driver) for driver in drivers))
-    seen = _window(context, context.trail.before, _snapshots(context.client, context.server))
+    after = _read(context.client, context.server)
+    over()
+    seen = _window(context, _snapshots(context, context.trail.before), _snapshots(context, after))
     parsed = perftest.parse(text)
     row = _row(context, parsed)
     line = _line_bps(fabric, context.pair)
@@ -167,13 +189,20 @@ def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
     )
 
 
-def _snapshots(*sides: Side) -> list[tuple[Snapshot, float]]:
-    """Return the counters of each side, read at the same time."""
+def _read(*sides: Side) -> list[Mapping[str, Outcome]]:
+    """Return what each side says about its counters, read at the same time."""
     begun = [
-        (side.end, side.session.begin(window.job(side.end.rdma, side.end.rail.profile.sudo)))
-        for side in sides
+        side.session.begin(window.job(side.end.rdma, side.end.rail.profile.sudo)) for side in sides
     ]
-    return [window.parsed(collecting.wait(), end.port, end.rdma) for end, collecting in begun]
+    return [collecting.wait() for collecting in begun]
+
+
+def _snapshots(context: Context, said: list[Mapping[str, Outcome]]) -> list[tuple[Snapshot, float]]:
+    ends = [side.end for side in (context.client, context.server)]
+    return [
+        window.parsed(outcomes, end.port, end.rdma)
+        for end, outcomes in zip(ends, said, strict=True)
+    ]
 
 
 def _window(
