@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from pytest_fabric.measure.progress import Status
@@ -33,7 +34,7 @@ class Company:
 class Dispatcher(Generic[T]):
     """Starts tasks as soon as they may start; a result or an error comes out of each, always.
 
-    `perform` runs in a thread of its own per task. It calls what it is given once it no longer
+    `perform` runs in a thread that it has for itself meanwhile. It calls what it is given once it no longer
     needs what its task claims, and goes on to make a result while others start. What it raises
     becomes a result by `failed`, so does what never runs. Nothing is printed, warned or logged from
     these threads.
@@ -52,7 +53,9 @@ class Dispatcher(Generic[T]):
         self._tasks: dict[str, Task] = {}
         self._results: dict[str, Future[T]] = {}
         self._company: dict[str, Company] = {}
-        self._threads: set[threading.Thread] = set()
+        self._turns: SimpleQueue[tuple[Task, Company] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
         self._end: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="fabric engine", daemon=True)
 
@@ -112,6 +115,8 @@ class Dispatcher(Generic[T]):
         """Start nothing more; what has not started fails for the reason."""
         with self._changed:
             self._end = self._end or reason
+            for _ in self._threads:
+                self._turns.put(None)
             self._changed.notify_all()
         self.give_up(lambda task: True, reason)
 
@@ -148,14 +153,24 @@ class Dispatcher(Generic[T]):
             mine.keys.update(key for key in self._schedule.running if key != task.key)
             for key in mine.keys:
                 self._company[key].keys.add(task.key)
-            thread = threading.Thread(
-                target=self._one, args=(task, mine), name=f"fabric {task.key}", daemon=True
-            )
-            self._threads.add(thread)
             try:
-                thread.start()
+                self._give(task, mine)
             except RuntimeError as error:  # no more threads to be had
-                self._over(task, thread, self._failed(task, error))
+                self._over(task, self._failed(task, error))
+
+    def _give(self, task: Task, company: Company) -> None:
+        """Let a thread that has nothing to do perform a task, or a new one."""
+        if self._idle:
+            self._idle -= 1
+        else:
+            thread = threading.Thread(target=self._work, name="fabric measure", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        self._turns.put((task, company))
+
+    def _work(self) -> None:
+        while (turn := self._turns.get()) is not None:
+            self._one(*turn)
 
     def _one(self, task: Task, company: Company) -> None:
         outcome: T | Again
@@ -164,7 +179,8 @@ class Dispatcher(Generic[T]):
         except BaseException as error:
             outcome = self._failed(task, error)
         with self._changed:
-            self._over(task, threading.current_thread(), outcome)
+            self._over(task, outcome)
+            self._idle += 1
 
     def _free(self, task: Task) -> None:
         """Let others have what a task claims; nothing runs beside it from now on."""
@@ -173,8 +189,7 @@ class Dispatcher(Generic[T]):
             del self._company[task.key]
             self._changed.notify_all()
 
-    def _over(self, task: Task, thread: threading.Thread, outcome: T | Again) -> None:
-        self._threads.discard(thread)
+    def _over(self, task: Task, outcome: T | Again) -> None:
         self._schedule.end(task, time.monotonic())
         self._company.pop(task.key, None)
         if not isinstance(outcome, Again):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -261,11 +260,7 @@ class Engine:
         """Store a measurement, and return what of it is needed from now on."""
         self._without_value += record.error is not None
         self._keep(record)
-        growth = tuple(
-            replace(grown, port=sys.intern(grown.port), name=sys.intern(grown.name))
-            for grown in record.growth
-            if grown.meaning in MEANINGS
-        )
+        growth = tuple(grown for grown in record.growth if grown.meaning in MEANINGS)
         return replace(record, raw={}, growth=growth)
 
     def _confirm(self, job: Job, record: Measurement) -> None:

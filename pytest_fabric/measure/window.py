@@ -113,13 +113,14 @@ def traffic(
     only too few of them show.
     """
     source, sink = sender(settings, pair), receiver(settings, pair)
-    sent = _bytes(window.growth, source, "tx", mtu)
-    received = _bytes(window.growth, sink, "rx", mtu)
+    growth = [grown for grown in window.growth if grown.meaning in ("bytes", "packets")]
+    sent = _bytes(growth, source, "tx", mtu)
+    received = _bytes(growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
     shares = {
         str(port): share
         for port, direction in ((source, "tx"), (sink, "rx"))
-        if (share := _share(settings, window.growth, port, direction, expected)) is not None
+        if (share := _share(settings, growth, port, direction, expected)) is not None
     }
     worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
     return Traffic(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +43,7 @@ MEASUREMENT_KEYS = (
     "values",
     "mtu",
     "counters",
+    "still",
     "counter_errors",
     "traffic",
     "doubts",
@@ -86,12 +88,17 @@ def _plain(value: object) -> object:
 
 
 def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:
-    """Return the record of a measurement; `raw` maps each stream to the file that holds it."""
+    """Return the record of a measurement; `raw` maps each stream to the file that holds it.
+
+    `counters` tells what grew, `still` the names of all that did not.
+    """
     row = measurement.latency or measurement.bandwidth
     record = {field.name: getattr(measurement, field.name) for field in fields(measurement)}
     del record["latency"], record["bandwidth"]
     record["values"] = None if row is None else asdict(row)
-    record["counters"] = record.pop("growth")
+    growth = record.pop("growth")
+    record["counters"] = [grown for grown in growth if grown.delta]
+    record["still"] = _still(growth)
     record["raw"] = raw
     return {key: record[key] for key in MEASUREMENT_KEYS}
 
@@ -100,18 +107,42 @@ def to_measurement(record: Record) -> Measurement:
     """Return the measurement of a record, with file names in `raw`; raises KeyError, TypeError."""
     values = record["values"]
     is_bandwidth = values is not None and "average_bps" in values
-    same = set(MEASUREMENT_KEYS) - {"attempts", "values", "counters", "traffic", "error"}
+    same = set(MEASUREMENT_KEYS) - {"attempts", "values", "counters", "still", "traffic", "error"}
     rest = {key: record[key] for key in same}
     rest["doubts"], rest["beside"] = tuple(record["doubts"]), tuple(record["beside"])
     return Measurement(
         attempts=tuple(Attempt(**attempt) for attempt in record["attempts"]),
         latency=None if values is None or is_bandwidth else Latency(**values),
         bandwidth=Bandwidth(**values) if is_bandwidth else None,
-        growth=tuple(Growth(**growth) for growth in record["counters"]),
+        growth=_growth(record),
         traffic=None if record["traffic"] is None else Traffic(**record["traffic"]),
         error=None if record["error"] is None else Failure(**record["error"]),
         **rest,
     )
+
+
+def _still(growth: Iterable[Growth]) -> list[Record]:
+    """Return the counters that did not grow, nearly all: by name, with the priority of each."""
+    groups: dict[tuple[str, str, str | None], dict[str, int | None]] = {}
+    for grown in growth:
+        if not grown.delta:
+            group = groups.setdefault((grown.port, grown.meaning, grown.direction), {})
+            group[grown.name] = grown.priority
+    return [
+        {"port": port, "meaning": meaning, "direction": direction, "names": names}
+        for (port, meaning, direction), names in groups.items()
+    ]
+
+
+def _growth(record: Record) -> tuple[Growth, ...]:
+    """Return all growth in the order in which it is told: by end of the pair, and by name."""
+    found = [Growth(**grown) for grown in record["counters"]]
+    for group in record["still"]:
+        port, meaning, direction = group["port"], group["meaning"], group["direction"]
+        for name, priority in group["names"].items():
+            found.append(Growth(port, sys.intern(name), meaning, 0, direction, priority))
+    client = record["target"].partition("..")[0]
+    return tuple(sorted(found, key=lambda grown: (grown.port != client, grown.name)))
 
 
 def to_verdict(record: Record) -> Verdict:

@@ -2,7 +2,8 @@
 
 plan.json            what was to be measured
 facts/NODE.json      what was read from each node
-measurements.jsonl   one line per measurement; raw/N.txt holds what its tools printed, verbatim
+measurements.jsonl   one line per measurement
+raw/N.txt            what the tools of one measurement printed, verbatim, stream by stream
 verdicts.jsonl       one line per check and target
 audit.jsonl          every command that was sent to a node
 """
@@ -13,6 +14,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -25,8 +27,8 @@ from pytest_fabric.report import atomic, records
 from pytest_fabric.report.clean import clean
 from pytest_fabric.results import Measurement, Verdict
 
-#: Most streams are empty: they share one file.
-EMPTY = "raw/empty.txt"
+#: The line above each stream of a raw file; so many bytes and one more newline follow.
+_HEAD = re.compile(rb"==> (\S+), ([0-9]+) bytes <==\n")
 
 
 class RunDirectory:
@@ -46,19 +48,17 @@ class RunDirectory:
         root.mkdir(parents=True, exist_ok=True)
         path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
         (path / "raw").mkdir()
-        atomic.write(path / EMPTY, "")
         (path / "facts").mkdir()
         _point(root / "latest", path.name)
         return cls(path)
 
     def measurement(self, measurement: Measurement) -> None:
         """Store a measurement and, apart from it, its raw text."""
-        names = {stream: self._raw_name(text) for stream, text in measurement.raw.items()}
+        name = f"raw/{next(self._numbers):06d}.txt"
+        names = dict.fromkeys(measurement.raw, name)
         line = records.dumps(records.from_measurement(measurement, names))
-        for stream, text in measurement.raw.items():
-            # Evidence stays as the tool printed it; only what UTF-8 cannot hold is replaced.
-            if text:
-                self._create(names[stream], text.encode("utf-8", errors="replace"))
+        if measurement.raw:
+            self._create(name, _joined(measurement.raw))
         self._append("measurements.jsonl", line)
 
     def verdict(self, verdict: Verdict) -> None:
@@ -106,15 +106,32 @@ class RunDirectory:
                 raise
             self._sizes[name] += len(data)
 
-    def _raw_name(self, text: str) -> str:
-        with self._lock:
-            return f"raw/{next(self._numbers):06d}.txt" if text else EMPTY
-
     def _create(self, name: str, content: bytes) -> None:
         with FileIO(f"{self.path}/{name}", "xb") as stream:
             os.fchmod(stream.fileno(), atomic.MODE)
             while content:
                 content = content[stream.write(content) :]
+
+
+def _joined(raw: Mapping[str, str]) -> bytes:
+    """Return streams as one; only what UTF-8 cannot hold is not as the tool printed it."""
+    parts = []
+    for stream, text in raw.items():
+        data = text.encode("utf-8", errors="replace")
+        parts.append(b"==> %b, %d bytes <==\n%b\n" % (stream.encode(), len(data), data))
+    return b"".join(parts)
+
+
+def read_raw(path: Path) -> dict[str, str]:
+    """Return the streams of a raw file by name, up to where it is whole. Raises OSError."""
+    data, place = path.read_bytes(), 0
+    streams: dict[str, str] = {}
+    while (head := _HEAD.match(data, place)) is not None:
+        place = head.end() + int(head[2]) + 1
+        if place > len(data):
+            break
+        streams[head[1].decode()] = data[head.end() : place - 1].decode()
+    return streams
 
 
 def safe_name(node: str) -> str:
