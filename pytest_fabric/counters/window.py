@@ -44,11 +44,15 @@ def snapshot(
     """
     readings = _ethtool(ethtool_text or "")
     readings |= _sysfs(sysfs_text)
+    values = {name: value for name, value in readings.items() if isinstance(value, int)}
+    is_whole = len(values) == len(readings)
     return Snapshot(
         port=port,
         driver=driver,
-        values={name: value for name, value in readings.items() if isinstance(value, int)},
-        unreadable={name: value for name, value in readings.items() if isinstance(value, str)},
+        values=values,
+        unreadable={}
+        if is_whole
+        else {name: value for name, value in readings.items() if isinstance(value, str)},
         link_layer=link_layer,
     )
 

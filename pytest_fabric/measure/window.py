@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_fabric.counters import snapshot
 from pytest_fabric.errors import MeasurementError
@@ -52,12 +53,17 @@ class Window:
 
 def job(port: RdmaPort, sudo: Sequence[str] = ()) -> Collect:
     """Return the one job that reads every counter of a port; `sudo` names tools that need it."""
-    base = f"/sys/class/infiniband/{port.device}/ports/{port.number}"
+    return _job(port.device, port.number, port.netdevs, tuple(sudo))
+
+
+@lru_cache(maxsize=256)  # ports of the same name on all nodes
+def _job(device: str, number: int, netdevs: tuple[str, ...], sudo: tuple[str, ...]) -> Collect:
+    base = f"/sys/class/infiniband/{device}/ports/{number}"
     sections: dict[str, tuple[str, ...]] = {
         "uptime": ("cat", "/proc/uptime"),
         "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
     }
-    for place, netdev in enumerate(port.netdevs):
+    for place, netdev in enumerate(netdevs):
         asroot = ("sudo", "-n") if "ethtool" in sudo else ()
         sections[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
     return Collect(sections, deadline_s=20.0)
