@@ -164,7 +164,7 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     return tuple(grown), told
 
 
-@lru_cache(maxsize=16_384)  # most counters of most windows: no growth, which is the same record
+@lru_cache(maxsize=32_768)  # most counters of most windows: no growth, which is the same record
 def _still(port: str, driver: str, name: str) -> Growth:
     match = catalogue.find(driver, name)
     assert match is not None

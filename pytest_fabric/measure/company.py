@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 from pytest_fabric.config import Cluster
@@ -13,13 +14,21 @@ NAMED = 64
 
 def beside(cluster: Cluster, job: Job, others: Sequence[Job]) -> tuple[str, ...]:
     """Return who ran at the same time: those on the same nodes and leaves, where they are many."""
-    nearest = list(others)
+    nearest = others
     if len(others) > NAMED:
-        mine = _places(cluster, job)
-        nearest.sort(key=lambda other: (-len(mine & _places(cluster, other)), other.key))
-    return tuple(sorted(f"{other.settings.tool} {other.pair}" for other in nearest[:NAMED]))
+        nodes, leaves = _nodes(job), _leaves(cluster, job)
+
+        def distance(other: Job) -> tuple[int, str]:
+            shared = len(nodes & _nodes(other)) + len(leaves & _leaves(cluster, other))
+            return -shared, other.key
+
+        nearest = heapq.nsmallest(NAMED, others, distance)
+    return tuple(sorted(other.name for other in nearest))
 
 
-def _places(cluster: Cluster, job: Job) -> set[str]:
-    ends = (job.pair.client, job.pair.server)
-    return {end.node for end in ends} | {f"leaf {leaf_of(cluster, end)}" for end in ends}
+def _nodes(job: Job) -> set[str]:
+    return {job.pair.client.node, job.pair.server.node}
+
+
+def _leaves(cluster: Cluster, job: Job) -> set[str]:
+    return {leaf_of(cluster, job.pair.client), leaf_of(cluster, job.pair.server)}

@@ -127,8 +127,7 @@ class Engine:
     def progress(self) -> Progress:
         """Return how far the run is."""
         status = self._dispatcher.status()
-        jobs = [self._jobs[key] for key in status.running]
-        names = tuple(f"{job.settings.tool} {job.pair}" for job in jobs)
+        names = tuple(self._jobs[key].name for key in status.running)
         return Progress(names, status.waiting, status.done, self._without_value, status.left_s)
 
     def stop(self) -> None:

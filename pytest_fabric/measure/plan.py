@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pytest_fabric.config import Cluster
 from pytest_fabric.declare import Declaration
@@ -64,7 +65,12 @@ class Job:
     load: str
     alone: int = 0
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """Return what people know it by."""
+        return f"{self.settings.tool} {self.pair}"
+
+    @cached_property
     def key(self) -> str:
         """Return what makes it the same measurement as another."""
         again = f" alone {self.alone}" if self.alone else ""
