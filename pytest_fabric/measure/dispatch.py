@@ -16,6 +16,9 @@ from pytest_fabric.measure.schedule import Schedule, Task
 
 T = TypeVar("T")
 
+#: Gives back what a task claims.
+Free = Callable[[], None]
+
 
 @dataclass(frozen=True)
 class Again:
@@ -34,16 +37,16 @@ class Company:
 class Dispatcher(Generic[T]):
     """Starts tasks as soon as they may start; a result or an error comes out of each, always.
 
-    `perform` runs in a thread that it has for itself meanwhile. It calls what it is given once it no longer
-    needs what its task claims, and goes on to make a result while others start. What it raises
-    becomes a result by `failed`, so does what never runs. Nothing is printed, warned or logged from
-    these threads.
+    `perform` runs in a thread that it has for itself meanwhile. It calls what it is given once it
+    no longer needs what its task claims, and goes on to make a result while others start. What it
+    raises becomes a result by `failed`, so does what never runs. Nothing is printed, warned or
+    logged from these threads.
     """
 
     def __init__(
         self,
         schedule: Schedule,
-        perform: Callable[[Task, Company, Callable[[], None]], T | Again],
+        perform: Callable[[Task, Company, Free], T | Again],
         failed: Callable[[Task, BaseException], T],
     ) -> None:
         self._schedule = schedule

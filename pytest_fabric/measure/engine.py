@@ -13,8 +13,9 @@ from functools import partial
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import busy, placement, plan, preconditions, storms
 from pytest_fabric.measure import pair as pair_measurement
+from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
-from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
+from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
 from pytest_fabric.measure.leases import LeaseWaits
 from pytest_fabric.measure.plan import Job, Policy, Want
@@ -52,6 +53,7 @@ class Engine:
         self._cluster = fabric.cluster
         self._policy = policy
         self._keep = keep
+        self._books = Books()
         self._misses = misses
         schedule = Schedule(plan.places(self._cluster), policy.at_once)
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
@@ -221,18 +223,22 @@ class Engine:
             except NotYet:
                 waiting()
 
-    def _perform(
-        self, task: Task, company: Company, free: Callable[[], None]
-    ) -> Measurement | Again:
-        """Make a measurement, keep it, and let follow what it calls for."""
+    def _perform(self, task: Task, company: Company, free: Free) -> Measurement | Again:
+        """Make a measurement, and settle it unless it is to be made again."""
         job = self._jobs[task.key]
         record = self._measured(job, free)
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
             return again
+        with self._books.lock:
+            return self._settled(task, company, record)
+
+    def _settled(self, task: Task, company: Company, record: Measurement) -> Measurement:
+        """Complete the record of a measurement, keep it, and let follow what it calls for."""
+        job = self._jobs[task.key]
         record = replace(
             self._waits.told(job.key, record),
-            beside=beside(self._cluster, job, [self._jobs[key] for key in company.keys]),
+            beside=beside(job, [self._jobs[key] for key in company.keys]),
             company=len(company.keys),
             alone=job.is_alone,
         )
@@ -243,14 +249,16 @@ class Engine:
         self._give_up(task, record)
         return kept
 
-    def _measured(self, job: Job, free: Callable[[], None]) -> Measurement:
+    def _measured(self, job: Job, free: Free) -> Measurement:
         """Make a measurement, unless the pair hung before: each hang costs half a minute."""
         hung = self._hung.get(job.pair)
         if hung is not None:
-            tool = job.settings.tool
-            message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
+            message = (
+                f"{job.pair}: {job.settings.tool}: not tried, since {hung} on this pair hung before"
+            )
             return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
-        record = pair_measurement.measure(self._fabric, job, self._ports, free)
+        after = partial(self._books.after, free)
+        record = pair_measurement.measure(self._fabric, job, self._ports, after)
         if record.error is not None and record.error.kind in HANGS:
             self._hung[job.pair] = job.settings.tool
         return record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import growth, refresh_s, require
@@ -36,13 +37,11 @@ from pytest_fabric.results import (
 from pytest_fabric.tools import perftest
 from pytest_fabric.transport import Outcome
 
+#: Surrounds what is left to do when the ports are free.
+Rest = AbstractContextManager[None]
+
 #: The tool's own bandwidth may exceed the line by the jitter of its clock, and no more.
 ABOVE_LINE = 1.02
-
-
-#: The ports are free then, and what starts on them goes first: its beginning costs time on a NIC,
-#: the record of what is over does not.
-SETTLE_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -56,26 +55,22 @@ class Values:
     doubts: tuple[str, ...] = ()
 
 
-def nothing() -> None:
-    """Do nothing when the ports are free."""
-
-
 def measure(
-    fabric: Fabric, job: Job, ports: Iterator[int], free: Callable[[], None] = nothing
+    fabric: Fabric, job: Job, ports: Iterator[int], after: Callable[[], Rest] = nullcontext
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
-    `free` is called when the window of a run that went well is over: what is left to do needs the
-    ports no longer.
+    `after` is entered when the window of a run that went well is over: what is done in it needs
+    the ports no longer.
     """
     pair, settings = job.pair, job.settings
     started, clock = time.time(), time.monotonic()
     ended: float | None = None
 
-    def over() -> None:
+    def over() -> Rest:
         nonlocal ended
         ended = time.monotonic()
-        free()
+        return after()
 
     trail = Trail()
     values, versions = Values(), dict[str, str]()
@@ -171,15 +166,22 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
 
 
 def _values(
-    fabric: Fabric, context: Context, ports: Iterator[int], over: Callable[[], None]
+    fabric: Fabric, context: Context, ports: Iterator[int], over: Callable[[], Rest]
 ) -> Values:
     text = run.traffic(context, ports)
     drivers = [side.end.rdma.driver for side in (context.client, context.server)]
     time.sleep(max(refresh_s(driver) for driver in drivers))
-    after = _read(context.client, context.server)
-    over()
-    time.sleep(SETTLE_S)
-    seen = _window(context, _snapshots(context, context.trail.before), _snapshots(context, after))
+    last = _read(context.client, context.server)
+    with over():
+        return _evaluated(fabric, context, text, last)
+
+
+def _evaluated(
+    fabric: Fabric, context: Context, text: str, last: list[Mapping[str, Outcome]]
+) -> Values:
+    """Return what the client printed and both ends counted mean. Raises FabricError."""
+    first = context.trail.before
+    seen = _window(context, _snapshots(context, first), _snapshots(context, last))
     parsed = perftest.parse(text)
     row = _row(context, parsed)
     line = _line_bps(fabric, context.pair)

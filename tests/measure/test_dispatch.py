@@ -9,12 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from pytest_fabric.measure.claims import Claims
-from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
+from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.schedule import Schedule, Task
 
 WAIT_S = 10.0
-
-Free = Callable[[], None]
 
 
 def tasks(*held: str) -> list[Task]:
