@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True, order=True)
@@ -152,6 +153,11 @@ class Snapshot:
     values: Mapping[str, int]
     unreadable: Mapping[str, str] = field(default_factory=dict)
     link_layer: str = ""
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return every counter that exists."""
+        return frozenset((*self.values, *self.unreadable))
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,15 @@ def snapshot(
     """
     readings = _ethtool(ethtool_text or "")
     readings |= _sysfs(sysfs_text)
+    values = {name: value for name, value in readings.items() if isinstance(value, int)}
+    is_whole = len(values) == len(readings)
     return Snapshot(
         port=port,
         driver=driver,
-        values={name: value for name, value in readings.items() if isinstance(value, int)},
-        unreadable={name: value for name, value in readings.items() if isinstance(value, str)},
+        values=values,
+        unreadable={}
+        if is_whole
+        else {name: value for name, value in readings.items() if isinstance(value, str)},
         link_layer=link_layer,
     )
 
@@ -140,7 +144,7 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         )
     grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
-    for name, match in _known(before.driver, _is_ethernet(before), _names(before) | _names(after)):
+    for name, match in _known(before.driver, _is_ethernet(before), before.names | after.names):
         value = before.values.get(name)
         if (
             value is not None
@@ -160,15 +164,11 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     return tuple(grown), told
 
 
-@lru_cache(maxsize=16_384)  # most counters of most windows: no growth, which is the same record
+@lru_cache(maxsize=32_768)  # most counters of most windows: no growth, which is the same record
 def _still(port: str, driver: str, name: str) -> Growth:
     match = catalogue.find(driver, name)
     assert match is not None
     return Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
-
-
-def _names(shot: Snapshot) -> frozenset[str]:
-    return frozenset((*shot.values, *shot.unreadable))
 
 
 @lru_cache(maxsize=256)  # every window of a port has the same names, and so have its neighbours
@@ -195,7 +195,7 @@ def _by_meaning(
 
 def _is_ethernet(shot: Snapshot) -> bool:
     """Return what the port says; where nobody asked it, counters of RoCE give it away."""
-    return shot.link_layer == "Ethernet" or not catalogue.ROCE_ONLY.isdisjoint(_names(shot))
+    return shot.link_layer == "Ethernet" or not catalogue.ROCE_ONLY.isdisjoint(shot.names)
 
 
 def _grown(name: str, match: Match, before: Snapshot, after: Snapshot) -> Growth:
@@ -242,7 +242,7 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     Ethernet: a missing counter is not zero growth.
     """
     is_ethernet = _is_ethernet(shot)
-    known = _by_meaning(shot.driver, is_ethernet, _names(shot)).get(meaning, {})
+    known = _by_meaning(shot.driver, is_ethernet, shot.names).get(meaning, {})
     readable = tuple(name for name in known if name in shot.values)
     expected = _directions(shot.driver, meaning) if is_ethernet else frozenset()
     blind = expected - {known[name] for name in readable}
@@ -273,7 +273,7 @@ def saturated(shot: Snapshot) -> tuple[str, ...]:
     """Return the counters that stick at their maximum, so that nothing can be told by them."""
     return tuple(
         name
-        for name, match in _known(shot.driver, _is_ethernet(shot), _names(shot))
+        for name, match in _known(shot.driver, _is_ethernet(shot), shot.names)
         if name in shot.values
         and match.counter.behaviour == "saturates"
         and shot.values[name] >= match.counter.maximum

@@ -7,12 +7,17 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from pytest_fabric.measure.progress import Status
 from pytest_fabric.measure.schedule import Schedule, Task
 
 T = TypeVar("T")
+
+#: Gives back what a task claims.
+Free = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,16 @@ class Company:
 class Dispatcher(Generic[T]):
     """Starts tasks as soon as they may start; a result or an error comes out of each, always.
 
-    `perform` runs in a thread of its own per task; what it raises becomes a result by `failed`, so
-    does what never runs. Nothing is printed, warned or logged from these threads.
+    `perform` runs in a thread that it has for itself meanwhile. It calls what it is given once it
+    no longer needs what its task claims, and goes on to make a result while others start. What it
+    raises becomes a result by `failed`, so does what never runs. Nothing is printed, warned or
+    logged from these threads.
     """
 
     def __init__(
         self,
         schedule: Schedule,
-        perform: Callable[[Task, Company], T | Again],
+        perform: Callable[[Task, Company, Free], T | Again],
         failed: Callable[[Task, BaseException], T],
     ) -> None:
         self._schedule = schedule
@@ -49,7 +56,9 @@ class Dispatcher(Generic[T]):
         self._tasks: dict[str, Task] = {}
         self._results: dict[str, Future[T]] = {}
         self._company: dict[str, Company] = {}
-        self._threads: set[threading.Thread] = set()
+        self._turns: SimpleQueue[tuple[Task, Company] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
         self._end: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="fabric engine", daemon=True)
 
@@ -92,7 +101,7 @@ class Dispatcher(Generic[T]):
         with self._changed:
             running = tuple(self._schedule.running)
             waiting = self._schedule.waiting
-            done = len(self._results) - len(running) - waiting
+            done = len(self._results) - len(running) - len(self._schedule.settling) - waiting
             return Status(running, waiting, done, self._schedule.left_s(time.monotonic()))
 
     def give_up(self, which: Callable[[Task], bool], reason: BaseException) -> None:
@@ -109,6 +118,8 @@ class Dispatcher(Generic[T]):
         """Start nothing more; what has not started fails for the reason."""
         with self._changed:
             self._end = self._end or reason
+            for _ in self._threads:
+                self._turns.put(None)
             self._changed.notify_all()
         self.give_up(lambda task: True, reason)
 
@@ -145,28 +156,45 @@ class Dispatcher(Generic[T]):
             mine.keys.update(key for key in self._schedule.running if key != task.key)
             for key in mine.keys:
                 self._company[key].keys.add(task.key)
-            thread = threading.Thread(
-                target=self._one, args=(task, mine), name=f"fabric {task.key}", daemon=True
-            )
-            self._threads.add(thread)
             try:
-                thread.start()
+                self._give(task, mine)
             except RuntimeError as error:  # no more threads to be had
-                self._over(task, thread, self._failed(task, error))
+                self._over(task, self._failed(task, error))
+
+    def _give(self, task: Task, company: Company) -> None:
+        """Let a thread that has nothing to do perform a task, or a new one."""
+        if self._idle:
+            self._idle -= 1
+        else:
+            thread = threading.Thread(target=self._work, name="fabric measure", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        self._turns.put((task, company))
+
+    def _work(self) -> None:
+        while (turn := self._turns.get()) is not None:
+            self._one(*turn)
 
     def _one(self, task: Task, company: Company) -> None:
         outcome: T | Again
         try:
-            outcome = self._perform(task, company)
+            outcome = self._perform(task, company, partial(self._free, task))
         except BaseException as error:
             outcome = self._failed(task, error)
         with self._changed:
-            self._over(task, threading.current_thread(), outcome)
+            self._over(task, outcome)
+            self._idle += 1
 
-    def _over(self, task: Task, thread: threading.Thread, outcome: T | Again) -> None:
-        self._threads.discard(thread)
+    def _free(self, task: Task) -> None:
+        """Let others have what a task claims; nothing runs beside it from now on."""
+        with self._changed:
+            self._schedule.free(task, time.monotonic())
+            del self._company[task.key]
+            self._changed.notify_all()
+
+    def _over(self, task: Task, outcome: T | Again) -> None:
         self._schedule.end(task, time.monotonic())
-        del self._company[task.key]
+        self._company.pop(task.key, None)
         if not isinstance(outcome, Again):
             self._settle(task, outcome)
         elif self._end is not None:

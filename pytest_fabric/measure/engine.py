@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -14,8 +13,9 @@ from functools import partial
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import busy, placement, plan, preconditions, storms
 from pytest_fabric.measure import pair as pair_measurement
+from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
-from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
+from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
 from pytest_fabric.measure.known import Known, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
@@ -54,6 +54,7 @@ class Engine:
         self._cluster = fabric.cluster
         self._policy = policy
         self._keep = keep
+        self._books = Books()
         self._misses = misses
         schedule = Schedule(plan.places(self._cluster), policy.at_once)
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
@@ -134,8 +135,7 @@ class Engine:
     def progress(self) -> Progress:
         """Return how far the run is."""
         status = self._dispatcher.status()
-        jobs = [self._jobs[key] for key in status.running]
-        names = tuple(f"{job.settings.tool} {job.pair}" for job in jobs)
+        names = tuple(self._jobs[key].name for key in status.running)
         return Progress(names, status.waiting, status.done, self._without_value, status.left_s)
 
     def stop(self) -> None:
@@ -225,16 +225,22 @@ class Engine:
             except NotYet:
                 waiting()
 
-    def _perform(self, task: Task, company: Company) -> Measurement | Again:
-        """Make a measurement, keep it, and let follow what it calls for."""
+    def _perform(self, task: Task, company: Company, free: Free) -> Measurement | Again:
+        """Make a measurement, and settle it unless it is to be made again."""
         job = self._jobs[task.key]
-        record = self._measured(job)
+        record = self._measured(job, free)
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
             return again
+        with self._books.lock:
+            return self._settled(task, company, record)
+
+    def _settled(self, task: Task, company: Company, record: Measurement) -> Measurement:
+        """Complete the record of a measurement, keep it, and let follow what it calls for."""
+        job = self._jobs[task.key]
         record = replace(
             self._waits.told(job.key, record),
-            beside=beside(self._cluster, job, [self._jobs[key] for key in company.keys]),
+            beside=beside(job, [self._jobs[key] for key in company.keys]),
             company=len(company.keys),
             alone=job.is_alone,
         )
@@ -245,14 +251,16 @@ class Engine:
         self._give_up(task, record)
         return kept
 
-    def _measured(self, job: Job) -> Measurement:
+    def _measured(self, job: Job, free: Free) -> Measurement:
         """Make a measurement, unless the pair hung before: each hang costs half a minute."""
         hung = self._hung.get(job.pair)
         if hung is not None:
-            tool = job.settings.tool
-            message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
+            message = (
+                f"{job.pair}: {job.settings.tool}: not tried, since {hung} on this pair hung before"
+            )
             return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
-        record = pair_measurement.measure(self._fabric, job, self._ports)
+        after = partial(self._books.after, free)
+        record = pair_measurement.measure(self._fabric, job, self._ports, after)
         if record.error is not None and record.error.kind in HANGS:
             self._hung[job.pair] = job.settings.tool
         return record
@@ -261,11 +269,7 @@ class Engine:
         """Store a measurement, and return what of it is needed from now on."""
         self._without_value += record.error is not None
         self._keep(record)
-        growth = tuple(
-            replace(grown, port=sys.intern(grown.port), name=sys.intern(grown.name))
-            for grown in record.growth
-            if grown.meaning in MEANINGS
-        )
+        growth = tuple(grown for grown in record.growth if grown.meaning in MEANINGS)
         return replace(record, raw={}, growth=growth)
 
     def _confirm(self, job: Job, record: Measurement) -> None:

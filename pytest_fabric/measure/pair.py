@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import growth, require
@@ -35,6 +36,9 @@ from pytest_fabric.results import (
 )
 from pytest_fabric.tools import perftest
 
+#: Surrounds what is left to do when the ports are free.
+Rest = AbstractContextManager[None]
+
 #: The tool's own bandwidth may exceed the line by the jitter of its clock, and no more.
 ABOVE_LINE = 1.02
 
@@ -49,10 +53,23 @@ class Values:
     doubts: tuple[str, ...] = ()
 
 
-def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
-    """Return one measurement; what goes wrong is in its `error`, with the evidence so far."""
+def measure(
+    fabric: Fabric, job: Job, ports: Iterator[int], after: Callable[[], Rest] = nullcontext
+) -> Measurement:
+    """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
+
+    `after` is entered when the window of a run that went well is over: what is done in it needs
+    the ports no longer.
+    """
     pair, settings = job.pair, job.settings
     started, clock = time.time(), time.monotonic()
+    ended: float | None = None
+
+    def over() -> Rest:
+        nonlocal ended
+        ended = time.monotonic()
+        return after()
+
     trail = Trail()
     values, versions = Values(), dict[str, str]()
     error: Failure | None = None
@@ -64,7 +81,7 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         )
         context = Context(pair, settings, client, server, prefix, trail, watch)
         versions.update(_versions(context))
-        values = _values(fabric, context, ports)
+        values = _values(fabric, context, ports, over)
     except FabricError as problem:
         error = explained(pair, settings.tool, problem)
     seen = trail.window or window.Window((), {}, 0.0)
@@ -82,7 +99,7 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         doubts=values.doubts,
         raw=trail.raw,
         started=started,
-        duration=time.monotonic() - clock,
+        duration=(ended or time.monotonic()) - clock,
     )
 
 
@@ -151,8 +168,16 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
     return contexts.side(fabric.session(port.node), end, node.oob, node.address, turn)
 
 
-def _values(fabric: Fabric, context: Context, ports: Iterator[int]) -> Values:
+def _values(
+    fabric: Fabric, context: Context, ports: Iterator[int], over: Callable[[], Rest]
+) -> Values:
     ran = run.traffic(context, ports)
+    with over():
+        return _evaluated(fabric, context, ran)
+
+
+def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
+    """Return what the client printed and both ends counted mean. Raises FabricError."""
     seen = _window(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
     parsed = perftest.parse(run.verdict(context, ran))

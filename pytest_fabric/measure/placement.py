@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pytest_fabric.config import Rail
 from pytest_fabric.errors import MeasurementError
@@ -22,7 +23,7 @@ def choose_gid(target: str, rail: Rail, port: RdmaPort) -> Gid | None:
     version = rail.profile.roce.version if rail.profile.roce else 2
     kind = "RoCE v2" if version == 2 else "IB/RoCE v1"
     typed = [gid for gid in port.gids if gid.type == kind]
-    routable = [gid for gid in typed if not ipaddress.IPv6Address(gid.address).is_link_local]
+    routable = [gid for gid in typed if not _ipv6(gid.address).is_link_local]
     fitting = [gid for gid in routable if rail.network is None or _address(gid) in rail.network]
     where = f"in {rail.network}" if rail.network else "that is not link-local"
     if not fitting:
@@ -42,8 +43,13 @@ def choose_gid(target: str, rail: Rail, port: RdmaPort) -> Gid | None:
     return fitting[0]
 
 
+@lru_cache(maxsize=4096)
+def _ipv6(text: str) -> ipaddress.IPv6Address:
+    return ipaddress.IPv6Address(text)
+
+
 def _address(gid: Gid) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    address = ipaddress.IPv6Address(gid.address)
+    address = _ipv6(gid.address)
     return address.ipv4_mapped or address
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pytest_fabric.config import Cluster
 from pytest_fabric.declare import Declaration
@@ -57,14 +58,23 @@ class Policy:
 
 @dataclass(frozen=True)
 class Job:
-    """One measurement on a pair; `alone` counts its repetitions with nothing beside it, from 1."""
+    """One measurement on a pair; `alone` counts its repetitions with nothing beside it, from 1.
+
+    `places` are the nodes and leaves of its ends.
+    """
 
     pair: Pair
     settings: Settings
     load: str
     alone: int = 0
+    places: frozenset[str] = field(default=frozenset(), compare=False)
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """Return what people know it by."""
+        return f"{self.settings.tool} {self.pair}"
+
+    @cached_property
     def key(self) -> str:
         """Return what makes it the same measurement as another."""
         key = f"{self.pair} {self.settings.key}"
@@ -91,7 +101,9 @@ def job_of(want: Want, cluster: Cluster, policy: Policy) -> Job:
     assert isinstance(want.target, Pair)
     ends = (want.target.client, want.target.server)
     settings = resolve(want.declaration, want.target, *(cluster.rail(p).profile for p in ends))
-    return Job(want.target, settings, load_of(want.declaration, policy.strategy))
+    places = {end.node for end in ends} | {f"leaf {leaf_of(cluster, end)}" for end in ends}
+    load = load_of(want.declaration, policy.strategy)
+    return Job(want.target, settings, load, places=frozenset(places))
 
 
 def load_of(declaration: Declaration, strategy: str) -> str:

@@ -61,6 +61,7 @@ class Schedule:
         self._later: list[tuple[float, int, Task]] = []
         self._number = itertools.count()
         self.running: dict[str, Task] = {}
+        self.settling: dict[str, Task] = {}
 
     @property
     def waiting(self) -> int:
@@ -86,9 +87,9 @@ class Schedule:
         phase = self._current()
         return [] if phase is None else list(self._started(phase, now))
 
-    def end(self, task: Task, now: float) -> None:
-        """Give back what a task had."""
-        del self.running[task.key]
+    def free(self, task: Task, now: float) -> None:
+        """Give back what a task had; until its `end` it is settled, and its phase goes on."""
+        self.settling[task.key] = self.running.pop(task.key)
         self._occupied.free(task.claims)
         own = self._phases[task.phase]
         took = (now - self._began.pop(task.key)) / task.expected_s
@@ -97,6 +98,12 @@ class Schedule:
             self._holders.pop(name, None)
             for phase in self._phases.values():
                 phase.awake.update({name} & phase.tasks.keys(), phase.asleep.pop(name, ()))
+
+    def end(self, task: Task, now: float) -> None:
+        """Let go of a task, with all that it still had."""
+        if task.key in self.running:
+            self.free(task, now)
+        del self.settling[task.key]
 
     def drop(self, keys: set[str]) -> list[Task]:
         """Forget tasks that wait, and return them."""
@@ -143,7 +150,7 @@ class Schedule:
 
     def _current(self) -> Phase | None:
         """Return the phase that goes on: what runs is finished before another begins."""
-        for task in self.running.values():
+        for task in itertools.chain(self.running.values(), self.settling.values()):
             return self._phases[task.phase]
         waiting = [number for number, phase in self._phases.items() if phase.waiting]
         return self._phases[min(waiting)] if waiting else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_fabric.config import Absolute, Profile
 from pytest_fabric.declare import Declaration
@@ -35,11 +36,16 @@ class Settings:
     @property
     def key(self) -> str:
         """Return what makes two measurements on one target the same."""
-        fields = {name: value for name, value in asdict(self).items() if value is not None}
-        del fields["expected_s"]
-        return " ".join(
-            [str(fields.pop("tool")), *(f"{name}={value}" for name, value in fields.items())]
-        )
+        return _key(self)
+
+
+@lru_cache(maxsize=256)  # a run has few, and asks for them all the time
+def _key(settings: Settings) -> str:
+    fields = {name: value for name, value in vars(settings).items() if value is not None}
+    del fields["expected_s"]
+    return " ".join(
+        [str(fields.pop("tool")), *(f"{name}={value}" for name, value in fields.items())]
+    )
 
 
 def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profile) -> Settings:

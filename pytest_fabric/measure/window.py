@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_fabric.counters import refresh_s, snapshot
 from pytest_fabric.errors import MeasurementError
@@ -52,12 +53,19 @@ class Window:
 
 def sections(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return the commands that read every counter of a port; `sudo` names tools that need it."""
-    base = f"/sys/class/infiniband/{port.device}/ports/{port.number}"
+    return _sections(port.device, port.number, port.netdevs, tuple(sudo))
+
+
+@lru_cache(maxsize=256)  # ports of the same name on all nodes
+def _sections(
+    device: str, number: int, netdevs: tuple[str, ...], sudo: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    base = f"/sys/class/infiniband/{device}/ports/{number}"
     found: dict[str, tuple[str, ...]] = {
         "uptime": ("cat", "/proc/uptime"),
         "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
     }
-    for place, netdev in enumerate(port.netdevs):
+    for place, netdev in enumerate(netdevs):
         asroot = ("sudo", "-n") if "ethtool" in sudo else ()
         found[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
     return found
@@ -137,13 +145,14 @@ def traffic(
     only too few of them show.
     """
     source, sink = sender(settings, pair), receiver(settings, pair)
-    sent = _bytes(window.growth, source, "tx", mtu)
-    received = _bytes(window.growth, sink, "rx", mtu)
+    growth = [grown for grown in window.growth if grown.meaning in ("bytes", "packets")]
+    sent = _bytes(growth, source, "tx", mtu)
+    received = _bytes(growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
     shares = {
         str(port): share
         for port, direction in ((source, "tx"), (sink, "rx"))
-        if (share := _share(settings, window.growth, port, direction, expected)) is not None
+        if (share := _share(settings, growth, port, direction, expected)) is not None
     }
     worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
     return Traffic(

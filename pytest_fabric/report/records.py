@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.report import typed
 from pytest_fabric.report.clean import FORBIDDEN, clean_record
-from pytest_fabric.results import Measurement, NodeFacts, Verdict
+from pytest_fabric.results import Growth, Measurement, NodeFacts, Verdict
 
 #: What JSON makes of control characters other than newline and tab.
 _ESCAPED = re.compile(r"\\[bfru]")
@@ -34,6 +34,7 @@ MEASUREMENT_KEYS = (
     "values",
     "mtu",
     "counters",
+    "still",
     "counter_errors",
     "traffic",
     "doubts",
@@ -78,12 +79,17 @@ def _plain(value: object) -> object:
 
 
 def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:
-    """Return the record of a measurement; `raw` maps each stream to the file that holds it."""
+    """Return the record of a measurement; `raw` maps each stream to the file that holds it.
+
+    `counters` tells what grew, `still` the names of all that did not.
+    """
     row = measurement.latency or measurement.bandwidth
     record = {field.name: getattr(measurement, field.name) for field in fields(measurement)}
     del record["latency"], record["bandwidth"]
     record["values"] = None if row is None else asdict(row)
-    record["counters"] = record.pop("growth")
+    growth = record.pop("growth")
+    record["counters"] = [grown for grown in growth if grown.delta]
+    record["still"] = _still(growth)
     record["raw"] = raw
     return {key: record[key] for key in MEASUREMENT_KEYS}
 
@@ -96,7 +102,7 @@ def to_measurement(record: Record) -> Measurement:
         **record,
         "latency": None if is_bandwidth else values,
         "bandwidth": values if is_bandwidth else None,
-        "growth": record["counters"],
+        "growth": _growth(record),
     }
     return typed.read(Measurement, shape)
 
@@ -104,6 +110,30 @@ def to_measurement(record: Record) -> Measurement:
 def to_facts(record: Record) -> NodeFacts:
     """Return the facts of a record; raises KeyError, TypeError, ValueError."""
     return typed.read(NodeFacts, record)
+
+
+def _still(growth: Iterable[Growth]) -> list[Record]:
+    """Return the counters that did not grow, nearly all: by name, with the priority of each."""
+    groups: dict[tuple[str, str, str | None], dict[str, int | None]] = {}
+    for grown in growth:
+        if not grown.delta:
+            group = groups.setdefault((grown.port, grown.meaning, grown.direction), {})
+            group[grown.name] = grown.priority
+    return [
+        {"port": port, "meaning": meaning, "direction": direction, "names": names}
+        for (port, meaning, direction), names in groups.items()
+    ]
+
+
+def _growth(record: Record) -> list[Record]:
+    """Return all growth in the order in which it is told: by end of the pair, and by name."""
+    found = list(record["counters"])
+    for group in record["still"]:
+        same = {name: group[name] for name in ("port", "meaning", "direction")}
+        for name, priority in group["names"].items():
+            found.append({**same, "name": name, "delta": 0, "priority": priority})
+    client = record["target"].partition("..")[0]
+    return sorted(found, key=lambda grown: (grown["port"] != client, grown["name"]))
 
 
 def to_verdict(record: Record) -> Verdict:

@@ -3,7 +3,8 @@
 run.json             what the run is: without it, a directory is not a run's
 plan.json            what was to be measured
 facts/NODE.json      what was read from each node
-measurements.jsonl   one line per measurement; raw/N.txt holds what its tools printed, verbatim
+measurements.jsonl   one line per measurement
+raw/N.txt            what the tools of one measurement printed, verbatim, stream by stream
 verdicts.jsonl       one line per check and target
 audit.jsonl          every command that was sent to a node
 """
@@ -14,6 +15,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -27,8 +29,8 @@ from pytest_fabric.report.about import About
 from pytest_fabric.report.clean import clean
 from pytest_fabric.results import Measurement, Verdict
 
-#: Most streams are empty: they share one file.
-EMPTY = "raw/empty.txt"
+#: The line above each stream of a raw file; so many bytes and one more newline follow.
+_HEAD = re.compile(rb"==> (\S+), ([0-9]+) bytes <==\n")
 
 
 def nothing(directory: RunDirectory) -> None:
@@ -57,7 +59,6 @@ class RunDirectory:
         root.mkdir(parents=True, exist_ok=True)
         path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
         (path / "raw").mkdir()
-        atomic.write(path / EMPTY, "")
         (path / "facts").mkdir()
         directory = cls(path)
         try:
@@ -74,12 +75,11 @@ class RunDirectory:
 
     def measurement(self, measurement: Measurement) -> None:
         """Store a measurement and, apart from it, its raw text."""
-        names = {stream: self._raw_name(text) for stream, text in measurement.raw.items()}
+        name = f"raw/{next(self._numbers):06d}.txt"
+        names = dict.fromkeys(measurement.raw, name)
         line = records.dumps(records.from_measurement(measurement, names))
-        for stream, text in measurement.raw.items():
-            # Evidence stays as the tool printed it; only what UTF-8 cannot hold is replaced.
-            if text:
-                self._create(names[stream], text.encode("utf-8", errors="replace"))
+        if measurement.raw:
+            self._create(name, _joined(measurement.raw))
         self._append("measurements.jsonl", line)
 
     def verdict(self, verdict: Verdict) -> None:
@@ -127,15 +127,32 @@ class RunDirectory:
                 raise
             self._sizes[name] += len(data)
 
-    def _raw_name(self, text: str) -> str:
-        with self._lock:
-            return f"raw/{next(self._numbers):06d}.txt" if text else EMPTY
-
     def _create(self, name: str, content: bytes) -> None:
         with FileIO(f"{self.path}/{name}", "xb") as stream:
             os.fchmod(stream.fileno(), atomic.MODE)
             while content:
                 content = content[stream.write(content) :]
+
+
+def _joined(raw: Mapping[str, str]) -> bytes:
+    """Return streams as one; only what UTF-8 cannot hold is not as the tool printed it."""
+    parts = []
+    for stream, text in raw.items():
+        data = text.encode("utf-8", errors="replace")
+        parts.append(b"==> %b, %d bytes <==\n%b\n" % (stream.encode(), len(data), data))
+    return b"".join(parts)
+
+
+def read_raw(path: Path) -> dict[str, str]:
+    """Return the streams of a raw file by name, up to where it is whole. Raises OSError."""
+    data, place = path.read_bytes(), 0
+    streams: dict[str, str] = {}
+    while (head := _HEAD.match(data, place)) is not None:
+        place = head.end() + int(head[2]) + 1
+        if place > len(data):
+            break
+        streams[head[1].decode()] = data[head.end() : place - 1].decode()
+    return streams
 
 
 def safe_name(node: str) -> str:

@@ -60,9 +60,15 @@ class Preamble:
 
 def clean(text: str) -> tuple[str, ...]:
     """Return the lines of a capture: no blank ones, no colours, mail quotes or glued warnings."""
-    plain = GLUED.sub("\n", ESCAPE.sub("", text.lstrip("\ufeff")))
+    plain = text.lstrip("\ufeff")
+    if "\x1b" in plain:
+        plain = ESCAPE.sub("", plain)
+    if "Conflicting" in plain:
+        plain = GLUED.sub("\n", plain)
     lines = (line[:LONGEST_LINE] for line in re.split(r"[\r\n]+", plain))
-    return tuple(line for line in (MAIL_QUOTE.sub("", line) for line in lines) if line.strip())
+    if ">" in plain:
+        lines = (MAIL_QUOTE.sub("", line) for line in lines)
+    return tuple(line for line in lines if line.strip())
 
 
 def words(lines: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from pytest_fabric.results import Gid, PciHop, RdmaPort
 
@@ -236,6 +237,7 @@ def _irq_cpus(tree: Tree, base: str) -> tuple[int, ...]:
     return tuple(sorted(cpus))
 
 
+@lru_cache(maxsize=256)  # the NICs of a node, and of its neighbours, say the same
 def cpu_list(text: str) -> tuple[int, ...]:
     """Return the CPUs of a kernel list such as `0-3,8`; nothing for a text that is none."""
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text.strip()):

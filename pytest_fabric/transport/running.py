@@ -87,13 +87,14 @@ class RunningJob:
         """Take an event of the runner; True when a cancel that waited for the start is due."""
         with self._changed:
             if isinstance(event, Started):
-                self._started = True
+                self._started = True  # nobody waits for it
             elif isinstance(event, Ready):
                 self._ready = True
+                self._changed.notify_all()
             else:
                 self._ended = event
                 self.duration_s = time.monotonic() - self._sent
-            self._changed.notify_all()
+                self._changed.notify_all()
             calls = self._calls()
             is_cancel_due = isinstance(event, Started) and self._cancelled
         for call in calls:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_fabric.measure.claims import Claims
-from pytest_fabric.measure.dispatch import Again, Company, Dispatcher
+from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.schedule import Schedule, Task
 
 WAIT_S = 10.0
@@ -20,7 +20,7 @@ def tasks(*held: str) -> list[Task]:
 
 
 def dispatcher(
-    perform: Callable[[Task, Company], str | Again], at_once: int = 10
+    perform: Callable[[Task, Company, Free], str | Again], at_once: int = 10
 ) -> Dispatcher[str]:
     return Dispatcher(Schedule({}, at_once), perform, lambda task, error: f"failed: {error!r}")
 
@@ -30,7 +30,7 @@ def test_results_come_out_by_key_and_company_is_told() -> None:
     both = threading.Barrier(2)
     seen: dict[str, Company] = {}
 
-    def perform(task: Task, company: Company) -> str:
+    def perform(task: Task, company: Company, free: Free) -> str:
         seen[task.key] = company
         if task.key in "01":
             both.wait(WAIT_S)
@@ -51,7 +51,7 @@ def test_results_come_out_by_key_and_company_is_told() -> None:
 def test_what_a_task_raises_becomes_its_result(error: BaseException) -> None:
     """Nobody waits for ever for a thread that died, and the next task runs."""
 
-    def perform(task: Task, company: Company) -> str:
+    def perform(task: Task, company: Company, free: Free) -> str:
         if task.key == "0":
             raise error
         return "done"
@@ -68,7 +68,7 @@ def test_a_task_that_ran_in_vain_is_run_again() -> None:
     """And its place is free for others meanwhile."""
     turns: list[str] = []
 
-    def perform(task: Task, company: Company) -> str | Again:
+    def perform(task: Task, company: Company, free: Free) -> str | Again:
         turns.append(task.key)
         return Again(0.2) if turns == ["0"] else "done"
 
@@ -84,7 +84,7 @@ def test_stop_ends_what_has_not_started_and_lets_the_rest_finish() -> None:
     """`-x` stops measuring: nothing new begins, and every result is there."""
     begun, go_on = threading.Event(), threading.Event()
 
-    def perform(task: Task, company: Company) -> str:
+    def perform(task: Task, company: Company, free: Free) -> str:
         begun.set()
         go_on.wait(WAIT_S)
         return "done"
@@ -105,14 +105,16 @@ def test_stop_ends_what_has_not_started_and_lets_the_rest_finish() -> None:
 def test_a_machine_without_threads_left_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The task fails by name; nothing hangs."""
     started = threading.Thread.start
+    refused: list[threading.Thread] = []
 
     def start(thread: threading.Thread) -> None:
-        if thread.name == "fabric 0":
+        if thread.name == "fabric measure" and not refused:
+            refused.append(thread)
             raise RuntimeError("can't start new thread")
         started(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start)
-    made = dispatcher(lambda task, company: "done")
+    made = dispatcher(lambda task, company, free: "done")
     made.add(tasks("a", "a"))
     made.start()
     assert "can't start new thread" in made.result("0").result(WAIT_S)
@@ -123,7 +125,7 @@ def test_a_machine_without_threads_left_is_told(monkeypatch: pytest.MonkeyPatch)
 def test_an_engine_that_breaks_fails_everything_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A supervisor that ends lets nobody wait."""
     schedule = Schedule({}, 10)
-    made = Dispatcher(schedule, lambda task, company: "done", lambda task, error: repr(error))
+    made = Dispatcher(schedule, lambda task, company, free: "done", lambda task, error: repr(error))
     made.add(tasks("a"))
     monkeypatch.setattr(schedule, "start", lambda now: 1 / 0)
     made.start()
@@ -134,7 +136,7 @@ def test_what_is_known_is_not_run() -> None:
     """A resumed run takes over what there is."""
     ran: list[str] = []
 
-    def perform(task: Task, company: Company) -> str:
+    def perform(task: Task, company: Company, free: Free) -> str:
         ran.append(task.key)
         return "made"
 
@@ -150,7 +152,7 @@ def test_what_is_known_is_not_run() -> None:
 def test_the_status_counts_what_waits_runs_and_is_done() -> None:
     """For the line that people look at."""
     go_on = threading.Event()
-    made = dispatcher(lambda task, company: str(go_on.wait(WAIT_S)), at_once=2)
+    made = dispatcher(lambda task, company, free: str(go_on.wait(WAIT_S)), at_once=2)
     made.add(tasks("a", "b", "c"))
     made.start()
     until = time.monotonic() + WAIT_S

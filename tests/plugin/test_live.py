@@ -27,7 +27,11 @@ RUNNING = ("ib_write_lat gpu001:rail0..gpu002:rail0", "ib_read_lat a", "ib_read_
             "gpu001:rail0..gpu002:rail0, ib_read_lat a and 1 more)",
         ),
         (Progress((), 0, 7, 1, 0.0), 0, "7 of 7 measured; 0 running"),
-        (Progress(("x\x1b[31m\ny",), 0, 0, 0, 3.0), 0, "0 of 1 measured; 3 s left; 1 running (x y)"),
+        (
+            Progress(("x\x1b[31m\ny",), 0, 0, 0, 3.0),
+            0,
+            "0 of 1 measured; 3 s left; 1 running (x y)",
+        ),
     ],
 )
 def test_the_line_says_what_is_done_failed_left_and_running(

@@ -70,10 +70,10 @@ LATENCY = Measurement(
     bandwidth=None,
     mtu=4096,
     growth=(
+        Growth("gpu001:rail0", "rx_prio3_pause", "pause", 0, "rx", 3),
         Growth("gpu001:rail0", "tx_bytes_phy", "bytes", 9_000_000, "tx"),
         Growth("gpu002:rail0", "out_of_sequence", "out_of_sequence", 7),
         Growth("gpu002:rail0", "tx_prio3_pause", "pause", 18_422, "tx", 3),
-        Growth("gpu001:rail0", "rx_prio3_pause", "pause", 0, "rx", 3),
     ),
     counter_errors={"crc_errors": "gpu001:rail0: rx_crc_errors_phy is saturated"},
     traffic=Traffic(80_000, 81_000, 81_500, 0.99, "gpu002:rail0"),

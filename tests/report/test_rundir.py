@@ -18,7 +18,7 @@ import pytest
 
 from pytest_fabric.report import atomic
 from pytest_fabric.report.records import read_measurements, read_verdicts
-from pytest_fabric.report.rundir import RunDirectory, safe_name
+from pytest_fabric.report.rundir import RunDirectory, read_raw, safe_name
 from pytest_fabric.results import Measurement
 
 from .examples import BANDWIDTH, BROKEN, HOSTILE, LATENCY, verdict
@@ -94,8 +94,8 @@ def test_a_measurement_is_one_line_with_exactly_the_agreed_keys(run: RunDirector
 
     [record] = lines(run.path / "measurements.jsonl")
     assert " ".join(record) == (
-        "key tool target commands versions attempts settings values mtu counters counter_errors "
-        "traffic doubts beside company alone raw error started duration"
+        "key tool target commands versions attempts settings values mtu counters still "
+        "counter_errors traffic doubts beside company alone raw error started duration"
     )
     assert record["values"] == {
         "bytes": 4,
@@ -115,16 +115,29 @@ def test_a_measurement_is_one_line_with_exactly_the_agreed_keys(run: RunDirector
         "priority": 3,
         "delta": 18422,
     }
+    assert record["still"] == [
+        {
+            "port": "gpu001:rail0",
+            "meaning": "pause",
+            "direction": "rx",
+            "names": {"rx_prio3_pause": 3},
+        }
+    ]
     assert record["error"] is None
-    assert record["raw"] == {
-        "client.stdout": "raw/000001.txt",
-        "client.stderr": "raw/empty.txt",
-        "server.stdout": "raw/000002.txt",
-    }
-    texts = {stream: (run.path / name).read_bytes() for stream, name in record["raw"].items()}
-    assert texts["client.stdout"] == b"4 20000 1.9\n"
-    assert texts["client.stderr"] == b""
-    assert texts["server.stdout"].startswith(b"\x1b[31mred")
+    assert set(record["raw"]) == {"client.stdout", "client.stderr", "server.stdout"}
+    assert set(record["raw"].values()) == {"raw/000001.txt"}
+
+
+def test_raw_text_is_one_file_with_every_stream_verbatim(run: RunDirectory) -> None:
+    """People read it as it is; what looks like the head of a stream inside one is no head."""
+    raw = {"client.stdout": "==> x, 1 bytes <==\r\nü\n", "client.stderr": "", "server.stdout": "no"}
+    run.measurement(replace(LATENCY, raw=raw))
+    path = run.path / "raw/000001.txt"
+
+    assert read_raw(path) == raw
+    assert path.read_text().startswith("==> client.stdout, 23 bytes <==\n==> x, 1 bytes <==")
+    path.write_bytes(path.read_bytes()[:-2])
+    assert read_raw(path) == {name: raw[name] for name in ("client.stdout", "client.stderr")}
 
 
 @pytest.mark.parametrize("measurement", [LATENCY, BANDWIDTH, BROKEN], ids=lambda m: m.key)
@@ -208,7 +221,7 @@ def test_everything_can_be_read_by_others(run: RunDirectory) -> None:
         os.umask(before)
 
     files = [path for path in run.path.rglob("*") if path.is_file()]
-    assert len(files) == 8
+    assert len(files) == 6
     assert {path.stat().st_mode & 0o777 for path in files} == {0o644}
 
 
@@ -234,7 +247,9 @@ def test_threads_never_mix_their_lines(run: RunDirectory) -> None:
     assert {line["key"] for line in measurements} == expected
     assert len(measurements) == len(expected)
     for line in measurements:
-        assert (run.path / line["raw"]["client.stdout"]).read_text() == line["key"] * 500
+        assert read_raw(run.path / line["raw"]["client.stdout"]) == {
+            "client.stdout": line["key"] * 500
+        }
 
 
 def test_a_full_disk_tears_no_line(run: RunDirectory) -> None:

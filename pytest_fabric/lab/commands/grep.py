@@ -13,10 +13,14 @@ from pytest_fabric.lab.process import Result
 _SWAPPED = re.compile(r"(\\?)([+?|(){}])")
 
 
+#: Those that the lab knows.
+_OPTIONS = "cEFHhisvwx"
+
+
 def run(call: Call) -> Result:
     """Print matching lines; status 0 found, 1 not found, 2 when a file could not be read."""
     try:
-        pairs, words = getopt.gnu_getopt(list(call.argv[1:]), "cEFHhisvwx")
+        pairs, words = _options(call.argv[1:])
     except getopt.GetoptError as error:
         return Result(2, stderr=f"grep: {error}\n")
     if len(words) < 2:
@@ -38,6 +42,18 @@ def run(call: Call) -> Result:
         out += [f"{prefix}{line}\n" for line in printed]
     shown = "" if "-s" in options else "".join(err)
     return Result(2 if err else 0 if found else 1, "".join(out), shown)
+
+
+def _options(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return options and other words; none of the options takes a value."""
+    if "--" in words:
+        return getopt.gnu_getopt(words, _OPTIONS)
+    pairs, _ = getopt.getopt([word for word in words if _is_option(word)], _OPTIONS)
+    return pairs, [word for word in words if not _is_option(word)]
+
+
+def _is_option(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-"
 
 
 def _pattern(text: str, options: set[str]) -> Callable[[str], re.Match[str] | None]:
