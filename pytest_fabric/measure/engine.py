@@ -203,9 +203,8 @@ class Engine:
         new = [job for job in jobs if not self._dispatcher.has(job.key)]
         for job in new:
             self._jobs[job.key] = job
-        orders = self._orders
         self._dispatcher.add(
-            plan.task_of(job, next(orders), self._cluster, self._core) for job in new
+            plan.task_of(job, next(self._orders), self._cluster, self._core) for job in new
         )
 
     def _core(self, port: Port) -> int | None:
@@ -253,11 +252,9 @@ class Engine:
 
     def _measured(self, job: Job, free: Free) -> Measurement:
         """Make a measurement, unless the pair hung before: each hang costs half a minute."""
-        hung = self._hung.get(job.pair)
-        if hung is not None:
-            message = (
-                f"{job.pair}: {job.settings.tool}: not tried, since {hung} on this pair hung before"
-            )
+        if (hung := self._hung.get(job.pair)) is not None:
+            tool = job.settings.tool
+            message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
             return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
         after = partial(self._books.after, free)
         record = pair_measurement.measure(self._fabric, job, self._ports, after)
@@ -289,8 +286,7 @@ class Engine:
             self._dispatcher.give_up(partial(self._is_on, node), lost)
 
     def _is_on(self, node: str, task: Task) -> bool:
-        pair = self._jobs[task.key].pair
-        return node in (pair.client.node, pair.server.node)
+        return node in self._jobs[task.key].places
 
     def _failed(self, task: Task, error: BaseException) -> Measurement:
         """Return the record of a task that could not be performed at all."""
