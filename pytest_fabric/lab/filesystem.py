@@ -49,10 +49,11 @@ class View:
         self._root = root
         self._made: dict[int, tuple[Entry, Directory]] = {}
         self._trails: dict[str, list[Entry]] = {}
+        self._listed: dict[str, Directory] = {}
 
     def read(self, path: str) -> str:
         """Return a file's text without its last newline. Raises OSError."""
-        entry = self._walk(path)[-1]
+        entry = self._file(path)
         if isinstance(entry, str):
             return entry
         if isinstance(entry, Live):
@@ -60,6 +61,17 @@ class View:
         if isinstance(entry, Unreadable):
             raise _error(entry.number, path)
         raise _error(errno.EISDIR, path)
+
+    def _file(self, path: str) -> Entry:
+        """Return what is at a path; a command reads many plain files of one directory."""
+        above, _, name = path.rpartition("/")
+        if above not in self._listed:
+            try:
+                self._listed[above] = self._directory(self._walk(above)[-1], above)
+            except OSError:
+                self._listed[above] = {}
+        entry = self._listed[above].get(name)
+        return entry if isinstance(entry, str) else self._walk(path)[-1]
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or directory at a path."""

@@ -162,7 +162,7 @@ class Schedule:
             (task.order, name) for name in phase.awake if (task := self._first(phase, name, now))
         ]
         heapq.heapify(found)
-        while found and len(self.running) < self._at_once:
+        while found and self._has_room():
             order, name = heapq.heappop(found)
             task = self._first(phase, name, now)
             if task is not None and task.order == order:
@@ -171,6 +171,10 @@ class Schedule:
             elif task is not None:
                 heapq.heappush(found, (task.order, name))
         phase.awake.intersection_update(name for _, name in found)
+
+    def _has_room(self) -> bool:
+        """Return whether one more may run; where settling falls behind, it is waited for."""
+        return len(self.running) < self._at_once and len(self.settling) <= self._at_once
 
     def _first(self, phase: Phase, name: str, now: float) -> Task | None:
         """Return the first task of a resource that fits; None when it has to wait for another."""

@@ -102,6 +102,34 @@ def test_stop_ends_what_has_not_started_and_lets_the_rest_finish() -> None:
     made.join(WAIT_S)
 
 
+def test_what_a_task_has_given_back_is_used_while_it_makes_its_result() -> None:
+    """The next on the same port begins, is no company, and a later phase still waits."""
+    go_on, begun = threading.Event(), {key: threading.Event() for key in "012"}
+    seen: dict[str, Company] = {}
+
+    def perform(task: Task, company: Company, free: Free) -> str:
+        seen[task.key] = company
+        begun[task.key].set()
+        if task.key == "0":
+            free()
+            go_on.wait(WAIT_S)
+        return f"done {task.key}"
+
+    made = dispatcher(perform)
+    made.add([*tasks("a", "a"), Task("2", 1, 2, Claims(held=("b",)), 0.01)])
+    made.start()
+    assert made.result("1").result(WAIT_S) == "done 1"
+    assert not made.result("0").done()
+    assert not begun["2"].wait(0.1)
+    status = made.status()
+    assert (status.running, status.waiting, status.done) == ((), 1, 1)
+    go_on.set()
+    assert [made.result(key).result(WAIT_S) for key in "02"] == ["done 0", "done 2"]
+    assert not any(company.keys for company in seen.values())
+    made.stop(RuntimeError("over"))
+    made.join(WAIT_S)
+
+
 def test_a_machine_without_threads_left_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The task fails by name; nothing hangs."""
     started = threading.Thread.start

@@ -28,6 +28,7 @@ def run(call: Call) -> Result:
     options = {option for option, _ in pairs}
     pattern, files = _pattern(words[0], options), words[1:]
     named = "-H" in options or (len(files) > 1 and "-h" not in options)
+    is_inverted = "-v" in options
     out, err, found = [], [], False
     for path in files:
         try:
@@ -35,7 +36,7 @@ def run(call: Call) -> Result:
         except OSError as error:
             err.append(f"grep: {path}: {error.strerror}\n")
             continue
-        hits = [line for line in lines if (pattern(line) is None) == ("-v" in options)]
+        hits = [line for line in lines if (pattern(line) is None) == is_inverted]
         found = found or bool(hits)
         prefix = f"{path}:" if named else ""
         printed = [str(len(hits))] if "-c" in options else hits
