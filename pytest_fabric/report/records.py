@@ -132,7 +132,7 @@ def _growth(record: Record) -> list[Record]:
         same = {name: group[name] for name in ("port", "meaning", "direction")}
         for name, priority in group["names"].items():
             found.append({**same, "name": name, "delta": 0, "priority": priority})
-    client = record["target"].partition("..")[0]
+    client = str(record["target"]).partition("..")[0]
     return sorted(found, key=lambda grown: (grown["port"] != client, grown["name"]))
 
 

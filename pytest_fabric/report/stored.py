@@ -12,7 +12,7 @@ from pytest_fabric.errors import ConfigError, NotRecognisedError
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report import records, typed
 from pytest_fabric.report.about import SCHEMA, About
-from pytest_fabric.report.rundir import safe_name
+from pytest_fabric.report.rundir import read_raw, safe_name
 from pytest_fabric.results import Measured, Measurement, NodeFacts
 
 #: A line number of measurements.jsonl with what of that line is needed to judge.
@@ -112,10 +112,9 @@ class Stored:
                 )
 
     def _texts(self, record: Measurement) -> dict[str, str]:
-        files = {stream: self.path / name for stream, name in record.raw.items()}
-        return {
-            stream: path.read_bytes().decode("utf-8", "replace") for stream, path in files.items()
-        }
+        """Return the raw text of each stream; one that a kill cut short is empty."""
+        files = {name: read_raw(self.path / name) for name in set(record.raw.values())}
+        return {stream: files[name].get(stream, "") for stream, name in record.raw.items()}
 
 
 def open_run(option: str, path: Path) -> Stored:
