@@ -123,7 +123,7 @@ def _binds_itself(version: str | None) -> bool:
     return tuple(int(number) for number in numbers if number.isdigit()) >= (6, 28)
 
 
-def side(session: CheckedSession, end: End, oob: str, management: str, turn: int) -> Side:
+def side(session: CheckedSession, end: End, oob: str, management: str) -> Side:
     """Return an end made ready to run. Raises MeasurementError for what facts rule out."""
     name = str(end.port)
     if end.rdma.state != "ACTIVE":
@@ -134,5 +134,5 @@ def side(session: CheckedSession, end: End, oob: str, management: str, turn: int
             f"({end.rdma.physical_state})",
         )
     gid = placement.choose_gid(name, end.rail, end.rdma)
-    core = placement.choose_core(end.node, end.rdma, turn)
-    return Side(session, end, gid, core, placement.control_address(name, oob, management, gid))
+    address = placement.control_address(name, oob, management, gid)
+    return Side(session, end, gid, end.core, address)

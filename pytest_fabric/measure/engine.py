@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
-from pytest_fabric.measure import busy, placement, plan, preconditions, storms
+from pytest_fabric.measure import busy, plan, preconditions, storms
 from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
@@ -209,11 +209,9 @@ class Engine:
 
     def _core(self, port: Port) -> int | None:
         try:
-            end = self._fabric.end(port)
+            return self._fabric.end(port).core
         except FabricError:
             return None  # told when it is measured
-        turn = list(self._cluster.nodes[port.node].rails).index(port.rail)
-        return placement.choose_core(end.node, end.rdma, turn)
 
     def _result(self, job: Job, waiting: Callable[[], None]) -> Measurement:
         """Wait for a measurement; the dispatcher gives one for every task that it knows."""

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_fabric.config import Cluster, Rail
 from pytest_fabric.errors import FabricError
-from pytest_fabric.measure import facts
+from pytest_fabric.measure import facts, placement
 from pytest_fabric.results import NodeFacts, Port, RdmaPort
 from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Pool, Running, Session
@@ -20,12 +21,18 @@ AT_ONCE = 32
 
 @dataclass(frozen=True)
 class End:
-    """A port of the inventory as it was found on its node."""
+    """A port of the inventory as it was found on its node; `turn` is its place among the rails."""
 
     port: Port
     rail: Rail
     node: NodeFacts
     rdma: RdmaPort
+    turn: int = 0
+
+    @cached_property
+    def core(self) -> int | None:
+        """Return where the port's tools run; None where there is no choice."""
+        return placement.choose_core(self.node, self.rdma, self.turn)
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,7 @@ class Fabric:
         self._pool = pool
         self._keep_facts = keep_facts
         self._facts: dict[str, NodeFacts | FabricError] = {}
+        self._ends: dict[Port, End] = {}
         self._locks = {name: threading.Lock() for name in cluster.nodes}
 
     def session(self, node: str) -> CheckedSession:
@@ -111,9 +119,14 @@ class Fabric:
 
     def end(self, port: Port) -> End:
         """Return a port as it was found on its node. Raises TransportError, MeasurementError."""
-        node = self.facts(port.node)
-        rail = self.cluster.rail(port)
-        return End(port, rail, node, facts.find(str(port), rail, node))
+        found = self._ends.get(port)
+        if found is None:
+            node = self.facts(port.node)
+            rail = self.cluster.rail(port)
+            turn = list(self.cluster.nodes[port.node].rails).index(port.rail)
+            found = End(port, rail, node, facts.find(str(port), rail, node), turn)
+            self._ends[port] = found
+        return found
 
     def _gathered(self, node: str) -> NodeFacts | FabricError:
         with self._locks[node]:

@@ -164,8 +164,7 @@ def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
                 "tools.path",
             )
     node = fabric.cluster.nodes[port.node]
-    turn = list(node.rails).index(port.rail)
-    return contexts.side(fabric.session(port.node), end, node.oob, node.address, turn)
+    return contexts.side(fabric.session(port.node), end, node.oob, node.address)
 
 
 def _values(
