@@ -44,13 +44,12 @@ class Greeting:
 
 def greeting(command: str) -> Greeting | None:
     """Return the runner's parameters when a command starts a runner, else None."""
+    start = command.rfind(PROGRAM)
     try:
-        words = shlex.split(command)
+        words = shlex.split(command[max(0, start) :])  # the script before it has thousands of words
     except ValueError:
         return None
-    if len(words) < 4 or words[-4] != PROGRAM:
-        return None
-    return Greeting(*words[-3:])
+    return Greeting(*words[1:]) if len(words) == 4 and words[0] == PROGRAM else None
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import re
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from pytest_fabric.errors import FabricError
 from pytest_fabric.lab.filesystem import View
@@ -25,6 +26,9 @@ _STRETCH = re.compile(
 )
 
 
+_QUOTES = frozenset("'\"\\")
+
+
 class ShellError(FabricError):
     """The line uses a part of the shell that the lab does not have."""
 
@@ -36,7 +40,7 @@ class Word:
     text: str
     pattern: str
 
-    @property
+    @cached_property
     def has_magic(self) -> bool:
         """Whether an unquoted part of the word matches file names."""
         return glob.has_magic(self.pattern) and glob.escape(self.text) != self.pattern
@@ -44,6 +48,13 @@ class Word:
 
 def parse(line: str) -> list[list[Word]]:
     """Return the commands of a line, each a list of words. Raises ShellError."""
+    if _QUOTES.isdisjoint(line):  # then a semicolon between blanks can only end a command
+        return [command for part in line.split(" ; ") for command in _parsed(part)]
+    return list(_parsed(line))
+
+
+@lru_cache(maxsize=4096)  # controllers send the same commands again and again
+def _parsed(line: str) -> list[list[Word]]:
     commands: list[list[Word]] = [[]]
     text, pattern, open_word = "", "", False
     place = 0

@@ -30,6 +30,7 @@ CHANGES = {
     "row_then_error": "tool",
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
+    "pause_storm": "storms",
 }
 
 

@@ -131,9 +131,10 @@ class Channel:
 def test_a_measurement_over_ssh(server: Server, client: paramiko.SSHClient) -> None:
     with closing(connect(server, "gpu002")) as other:
         there, here = Channel(other), Channel(client)
-        there.send(f"run 1 20 {CAP} {LEASE} 18515 3 ib_write_lat -d mlx5_0 -p 18515 -n 20000")
+        tool = "taskset -c 3 ib_write_lat -d mlx5_0 -n 20000"
+        there.send(f"run 1 20 {CAP} {LEASE} 18515 {tool} -p 18515")
         assert [there.words()[1] for _ in range(2)] == ["start", "ready"]
-        here.send(f"run 1 20 {CAP} {LEASE} - 3 ib_write_lat -d mlx5_0 -n 20000 10.1.0.2")
+        here.send(f"run 1 20 {CAP} {LEASE} - {tool} 10.1.0.2")
 
         words, output = here.end()
 
@@ -145,7 +146,7 @@ def test_a_measurement_over_ssh(server: Server, client: paramiko.SSHClient) -> N
 def test_many_jobs_at_once_come_back_whole(client: paramiko.SSHClient) -> None:
     runner = Channel(client)
     for number in range(300):
-        runner.send(f"run {number} 20 {CAP} - - - echo {number}")
+        runner.send(f"run {number} 20 {CAP} - - echo {number}")
 
     ends = [runner.end() for _ in range(300)]
 
@@ -157,7 +158,7 @@ def test_many_jobs_at_once_come_back_whole(client: paramiko.SSHClient) -> None:
 def test_a_controller_that_vanishes_leaves_nothing(server: Server) -> None:
     lost = connect(server, "gpu002")
     runner = Channel(lost)
-    runner.send(f"run 1 20 {CAP} {LEASE} 20000 - ib_write_lat -d mlx5_0 -p 20000")
+    runner.send(f"run 1 20 {CAP} {LEASE} 20000 ib_write_lat -d mlx5_0 -p 20000")
     assert [runner.words()[1] for _ in range(2)] == ["start", "ready"]
     transport = lost.get_transport()
     assert transport is not None

@@ -49,12 +49,9 @@ def _options(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return options and other words; none of the options takes a value."""
     if "--" in words:
         return getopt.gnu_getopt(words, _OPTIONS)
-    pairs, _ = getopt.getopt([word for word in words if _is_option(word)], _OPTIONS)
-    return pairs, [word for word in words if not _is_option(word)]
-
-
-def _is_option(word: str) -> bool:
-    return len(word) > 1 and word[0] == "-"
+    options = [word for word in words if word.startswith("-") and word != "-"]
+    pairs, _ = getopt.getopt(options, _OPTIONS)
+    return pairs, [word for word in words if word not in options]
 
 
 def _pattern(text: str, options: set[str]) -> Callable[[str], re.Match[str] | None]:
