@@ -168,7 +168,7 @@ def test_a_controller_that_vanishes_leaves_nothing(server: Server) -> None:
         until = time.monotonic() + 10
         while time.monotonic() < until:
             retry = Channel(again)
-            retry.send(f"run 1 20 {CAP} {LEASE} - - hostname")
+            retry.send(f"run 1 20 {CAP} {LEASE} - hostname")
             words, output = retry.end()
             if words[3] == "exit":
                 break
