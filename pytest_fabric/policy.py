@@ -21,6 +21,8 @@ def policy_of(config: pytest.Config, inventory: Inventory) -> Policy:
     """Return what the options of a run allow. Raises ConfigError."""
     dedicated = inventory.cluster.fabric.dedicated
     load = config.getoption("--fabric-load") or ("disruptive" if dedicated else "full")
+    if config.getoption("--fabric-replay"):
+        load = "disruptive"  # nothing is loaded, so nothing is left out
     if inventory.strategy == "permutation" and load != "disruptive":
         raise ConfigError(
             "pairs: expected fabric.dedicated: true or --fabric-load disruptive for strategy "
@@ -46,7 +48,8 @@ def policy_of(config: pytest.Config, inventory: Inventory) -> Policy:
 def require_confirmed(config: pytest.Config, inventory: Inventory) -> None:
     """Raise ConfigError for a full mesh of many nodes that nobody has confirmed."""
     nodes = len(inventory.nodes)
-    if inventory.strategy == "all" and nodes > MESH_NODES and not config.getoption("--yes"):
+    is_given = config.getoption("--yes") or config.getoption("--fabric-replay")
+    if inventory.strategy == "all" and nodes > MESH_NODES and not is_given:
         raise ConfigError(
             f"pairs: expected --yes for strategy all on {nodes} nodes: it has "
             f"{len(inventory.pairs):,} pairs; see --fabric-plan, or choose cover"

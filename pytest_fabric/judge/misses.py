@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from pytest_fabric.config import Profile
@@ -11,7 +11,7 @@ from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import PairResult
-from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.metrics import BY_LOAD
 from pytest_fabric.results import Measurement
 
 
@@ -24,11 +24,20 @@ def misses(record: Measurement, profiles: tuple[Profile, ...]) -> bool:
     result = PairResult(record, Ledger())
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
     for metric in names:
+        if _has_own_limit(metric, record, names):
+            continue
         for value in _values(result, metric):
             with suppress(FabricError):  # a limit that only one end has: told by the test
                 if value not in limits[metric]:
                     return True
     return False
+
+
+def _has_own_limit(metric: str, record: Measurement, names: Collection[str]) -> bool:
+    """Return whether a limit of this message size takes the place of one that names none."""
+    row = record.latency or record.bandwidth
+    tool, _, statistic = metric.partition(".")
+    return row is not None and f"{tool}.{row.bytes}.{statistic}" in names
 
 
 def _values(result: PairResult, metric: str) -> Iterator[Value]:
@@ -37,7 +46,7 @@ def _values(result: PairResult, metric: str) -> Iterator[Value]:
     size, _, statistic = rest.rpartition(".")
     row = result.record.latency or result.record.bandwidth
     with suppress(FabricError):
-        if first in MEANINGS:
+        if first in BY_LOAD:
             yield result.growth(first)
         elif first == result.record.tool and row and size in ("", str(row.bytes)):
             yield getattr(result, statistic)

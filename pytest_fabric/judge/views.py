@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
-from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.metrics import BY_LOAD, MEANINGS
 from pytest_fabric.results import Growth, Measurement
 from pytest_fabric.units import render
 
@@ -126,9 +126,8 @@ class PairResult:
         detail = tuple(str(growth) for growth in grown if growth.delta)
         total = sum(growth.delta for growth in grown)
         label = f"{self.title}: growth of {meaning}"
-        return self._value(
-            f"{meaning}.growth", label, total, "", detail, lambda other: other.growth(meaning)
-        )
+        again = (lambda other: other.growth(meaning)) if meaning in BY_LOAD else None
+        return self._value(f"{meaning}.growth", label, total, "", detail, again)
 
     def _refuse_doubts(self) -> None:
         if self.record.doubts:

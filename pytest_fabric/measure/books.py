@@ -19,9 +19,9 @@ class Books:
         self.lock = threading.Lock()
 
     @contextmanager
-    def after(self, free: Callable[[], None]) -> Iterator[None]:
+    def after(self, free: Callable[[bool], None]) -> Iterator[None]:
         """Give the ports back, and work on the record when others have started on them."""
-        free()
+        free(True)
         time.sleep(SETTLE_S)
         with self.lock:
             yield

@@ -16,8 +16,8 @@ from pytest_fabric.measure.schedule import Schedule, Task
 
 T = TypeVar("T")
 
-#: Gives back what a task claims.
-Free = Callable[[], None]
+#: Gives back what a task claims, unless that was done before; told whether it went as usual.
+Free = Callable[[bool], None]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Dispatcher(Generic[T]):
         self._tasks: dict[str, Task] = {}
         self._results: dict[str, Future[T]] = {}
         self._company: dict[str, Company] = {}
+        self._given: set[str] = set()
         self._turns: SimpleQueue[tuple[Task, Company] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._idle = 0
@@ -147,6 +148,14 @@ class Dispatcher(Generic[T]):
             reason = error
         finally:
             self.stop(reason)
+            self._give_back(reason)
+
+    def _give_back(self, reason: BaseException) -> None:
+        """Settle what was begun and is with no thread, if the engine itself broke."""
+        with self._changed:
+            for task in list(self._schedule.running.values()):
+                if task.key not in self._given:
+                    self._settle(task, self._failed(task, reason))
 
     def _launch(self, tasks: list[Task]) -> None:
         for task in tasks:
@@ -169,6 +178,7 @@ class Dispatcher(Generic[T]):
             thread = threading.Thread(target=self._work, name="fabric measure", daemon=True)
             thread.start()
             self._threads.append(thread)
+        self._given.add(task.key)
         self._turns.put((task, company))
 
     def _work(self) -> None:
@@ -185,12 +195,13 @@ class Dispatcher(Generic[T]):
             self._over(task, outcome)
             self._idle += 1
 
-    def _free(self, task: Task) -> None:
+    def _free(self, task: Task, is_usual: bool) -> None:
         """Let others have what a task claims; nothing runs beside it from now on."""
         with self._changed:
-            self._schedule.free(task, time.monotonic())
-            del self._company[task.key]
-            self._changed.notify_all()
+            if task.key in self._schedule.running:
+                self._schedule.free(task, time.monotonic(), is_usual)
+                del self._company[task.key]
+                self._changed.notify_all()
 
     def _over(self, task: Task, outcome: T | Again) -> None:
         self._schedule.end(task, time.monotonic())

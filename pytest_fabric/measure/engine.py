@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 from functools import partial
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
-from pytest_fabric.measure import busy, plan, preconditions, storms
 from pytest_fabric.measure import pair as pair_measurement
+from pytest_fabric.measure import plan, storms
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
@@ -20,6 +20,7 @@ from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
 from pytest_fabric.measure.known import Known, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
 from pytest_fabric.measure.plan import Job, Policy, Want
+from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.metrics import MEANINGS
@@ -28,12 +29,11 @@ from pytest_fabric.results import Failure, Measured, Measurement, NodeFacts, Pai
 #: Errors that took a deadline to find.
 HANGS = frozenset({"hang", "not_ready", "control_unreachable"})
 
+#: Called now and then while a result is awaited.
+Waiting = Callable[[], None]
+
 #: How often whoever waits for a result looks up, in seconds.
 TICK_S = 0.25
-
-
-def nothing() -> None:
-    """Do nothing while a result is awaited."""
 
 
 class Engine:
@@ -60,10 +60,10 @@ class Engine:
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
         self._jobs: dict[str, Job] = {}
         self._orders = itertools.count()
-        self._busy: Mapping[str, Sequence[str]] = {}
+        self._preconditions = Preconditions(fabric, policy.allow_busy)
+        self._given_up: set[str] = set()
         self._hung: dict[Pair, str] = {}
         self._waits = LeaseWaits(policy.lease_wait_s)
-        self._without_value = 0
         self._known = Known((), misses, policy.confirm)
         self.taken_over = 0
         self._over: Failure | None = None
@@ -83,18 +83,17 @@ class Engine:
         run has made: they are kept already.
         """
         self._known = Known(known, self._misses, self._policy.confirm)
-        jobs = [job for job in plan.jobs_of(wants, self._cluster, self._policy) if self._may(job)]
+        jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
-        if not self._policy.allow_busy:
-            self._busy = busy.busy_nodes(self._fabric, preconditions.loaded(targets))
+        self._preconditions.look(targets)
         self._begin(jobs)
         if self._policy.timeout_s is not None:
             self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
             self._timer.daemon = True
             self._timer.start()
 
-    def pair(self, want: Want, waiting: Callable[[], None] = nothing) -> Measured:
+    def pair(self, want: Want, waiting: Waiting = lambda: None) -> Measured:
         """Return the measurement on a pair, made now if it was not planned.
 
         `waiting` is called now and then in this thread. Raises MeasurementError for a want that
@@ -102,22 +101,19 @@ class Engine:
         """
         job = self._job(want)
         self._take_over(job)
-        self._put_failure(job)
-        self._add([job])
-        record = self._result(job, waiting)
-        alone = (again for again in self._repeats(job) if self._dispatcher.has(again.key))
-        return Measured(record, tuple(self._result(again, waiting) for again in alone))
+        self._add_now([job])
+        return Measured(self._result(job, waiting))
 
-    def alone(self, want: Want, waiting: Callable[[], None] = nothing) -> tuple[Measurement, ...]:
+    def alone(self, want: Want, waiting: Waiting = lambda: None) -> tuple[Measurement, ...]:
         """Return the measurements of a pair with nothing beside it, made now if need be.
 
-        None when nothing was beside it in the first place.
+        Empty when nothing was beside it in the first place.
         """
         job = self._job(want)
         if not self._result(job, waiting).company:
             return ()
         again = self._repeats(job)
-        self._add(again)
+        self._add_now(again)
         return tuple(self._result(job, waiting) for job in again)
 
     def port(self, port: Port) -> RdmaPort:
@@ -136,7 +132,7 @@ class Engine:
         """Return how far the run is."""
         status = self._dispatcher.status()
         names = tuple(self._jobs[key].name for key in status.running)
-        return Progress(names, status.waiting, status.done, self._without_value, status.left_s)
+        return Progress(names, status.waiting, status.done, status.left_s)
 
     def stop(self) -> None:
         """Start nothing more; what runs ends with its sessions."""
@@ -180,14 +176,11 @@ class Engine:
         """Let a measurement that cannot be made fail at once, as far as facts say."""
         if self._dispatcher.has(job.key):
             return
-        error = preconditions.missed(self._fabric, self._busy, job.pair)
+        error = self._preconditions.missed(job.pair)
         if error is not None:
             failure = pair_measurement.explained(job.pair, job.settings.tool, error)
             record = pair_measurement.without_value(job.pair, job.settings, failure)
             self._dispatcher.put(job.key, self._kept(record))
-
-    def _may(self, job: Job) -> bool:
-        return plan.is_allowed(job.load, self._policy)
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -198,6 +191,14 @@ class Engine:
 
     def _repeats(self, job: Job) -> list[Job]:
         return [] if job.is_alone else plan.repeats(job, self._policy.confirm)
+
+    def _add_now(self, jobs: Sequence[Job]) -> None:
+        """Let jobs that were not planned begin, unless their nodes are in use."""
+        new = [job for job in jobs if not self._dispatcher.has(job.key)]
+        self._preconditions.look(job.pair for job in new)
+        for job in new:
+            self._put_failure(job)
+        self._add(new)
 
     def _add(self, jobs: Iterable[Job]) -> None:
         new = [job for job in jobs if not self._dispatcher.has(job.key)]
@@ -213,7 +214,7 @@ class Engine:
         except FabricError:
             return None  # told when it is measured
 
-    def _result(self, job: Job, waiting: Callable[[], None]) -> Measurement:
+    def _result(self, job: Job, waiting: Waiting) -> Measurement:
         """Wait for a measurement; the dispatcher gives one for every task that it knows."""
         result: Future[Measurement] = self._dispatcher.result(job.key)
         while True:
@@ -229,6 +230,7 @@ class Engine:
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
             return again
+        free(False)  # of one that failed: from here on its company is complete
         with self._books.lock:
             return self._settled(task, company, record)
 
@@ -262,7 +264,6 @@ class Engine:
 
     def _kept(self, record: Measurement) -> Measurement:
         """Store a measurement, and return what of it is needed from now on."""
-        self._without_value += record.error is not None
         self._keep(record)
         growth = tuple(grown for grown in record.growth if grown.meaning in MEANINGS)
         return replace(record, raw={}, growth=growth)
@@ -279,12 +280,14 @@ class Engine:
             reason = MeasurementError("run", "pause_storm", f"not tried, since {storm}")
             self._dispatcher.give_up(lambda other: other.phase == task.phase, reason)
         is_lost = record.error is not None and record.error.kind.startswith("node_")
-        for node in self._fabric.lost() if is_lost else ():
-            lost = TransportError(node, "lost", "not tried, since the connection was lost before")
-            self._dispatcher.give_up(partial(self._is_on, node), lost)
-
-    def _is_on(self, node: str, task: Task) -> bool:
-        return node in self._jobs[task.key].places
+        lost = set(self._fabric.lost() if is_lost else ()) - self._given_up
+        if lost:
+            self._given_up |= lost
+            why = "not tried, since the connection was lost before"
+            gone = TransportError(", ".join(sorted(lost)), "lost", why)
+            self._dispatcher.give_up(
+                lambda one: not lost.isdisjoint(self._jobs[one.key].places), gone
+            )
 
     def _failed(self, task: Task, error: BaseException) -> Measurement:
         """Return the record of a task that could not be performed at all."""

@@ -189,6 +189,11 @@ def jobs_of(wants: Iterable[Want], cluster: Cluster, policy: Policy) -> list[Job
     return list(found.values())
 
 
+def allowed_jobs(wants: Iterable[Want], cluster: Cluster, policy: Policy) -> list[Job]:
+    """Return the measurements of a run that are within the load that it may make."""
+    return [job for job in jobs_of(wants, cluster, policy) if is_allowed(job.load, policy)]
+
+
 def repeats(job: Job, times: int) -> list[Job]:
     """Return the repetitions alone of a measurement."""
     return [replace(job, alone=number) for number in range(1, times + 1)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Sequence
 
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import busy
@@ -10,20 +11,40 @@ from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.results import Pair, Port
 
 
-def missed(fabric: Fabric, in_use: Mapping[str, Sequence[str]], pair: Pair) -> FabricError | None:
-    """Return why a pair cannot be measured, as far as facts say; `in_use` are reasons by node."""
-    try:
-        for port in (pair.client, pair.server):
-            fabric.end(port)
-            if in_use.get(port.node):
-                told = "; ".join((*in_use[port.node], busy.REMEDY))
-                raise MeasurementError(port.node, "busy", told.removeprefix(f"{port.node}: "))
-    except FabricError as error:
-        return error
-    return None
+class Preconditions:
+    """What the nodes of a fabric say about themselves, and about who uses them; safe in threads."""
+
+    def __init__(self, fabric: Fabric, allow_busy: bool) -> None:
+        self._fabric = fabric
+        self._allow_busy = allow_busy
+        self._in_use: dict[str, Sequence[str]] = {}
+        self._looked_at: set[str] = set()
+        self._looking = threading.Lock()
+
+    def look(self, targets: Iterable[object]) -> None:
+        """Find out who uses the nodes that measurements on targets load, once for each node."""
+        if self._allow_busy:
+            return
+        with self._looking:
+            ports = [port for port in _loaded(targets) if port.node not in self._looked_at]
+            self._looked_at.update(port.node for port in ports)
+            self._in_use.update(busy.busy_nodes(self._fabric, ports))
+
+    def missed(self, pair: Pair) -> FabricError | None:
+        """Return why a pair cannot be measured, or None."""
+        try:
+            for port in (pair.client, pair.server):
+                self._fabric.end(port)
+                reasons = self._in_use.get(port.node)
+                if reasons:
+                    told = "; ".join((*reasons, busy.REMEDY)).removeprefix(f"{port.node}: ")
+                    raise MeasurementError(port.node, "busy", told)
+        except FabricError as error:
+            return error
+        return None
 
 
-def loaded(targets: Iterable[object]) -> list[Port]:
+def _loaded(targets: Iterable[object]) -> list[Port]:
     """Return the ports that measurements on targets may load."""
     pairs = [target for target in targets if isinstance(target, Pair)]
     return [port for pair in pairs for port in (pair.client, pair.server)]

@@ -17,13 +17,9 @@ class Status:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the engine is: what runs by name, counts, and seconds left if all go as so far.
-
-    `without_value` counts the measurements among `done` that ended in an error.
-    """
+    """How far the engine is: what runs by name, counts, and seconds left if all go as so far."""
 
     running: tuple[str, ...]
     waiting: int
     done: int
-    without_value: int
     left_s: float

@@ -102,6 +102,8 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         ran = _until_ended(context, client, server, control_port)
     finally:
         server.cancel()
+        with contextlib.suppress(TransportError):
+            server.wait()  # the next one on this port must not meet our own lock
     if ran.client.end == "lease":
         return Obstacle("lease", f"{context.pair.client} is in use: {ran.client.stderr.strip()}")
     if ran.server_error.kind == "port_in_use":
@@ -118,6 +120,8 @@ def _until_ready(context: Context, server: Collecting) -> Obstacle | None:
         if server.ready(READY_S):
             return None
     except TimeoutError:
+        server.cancel()
+        context.trail.keep("server", server.wait()[TOOL])
         raise context.error(
             "not_ready", f"{context.pair.server} did not listen within {READY_S:g} s"
         ) from None

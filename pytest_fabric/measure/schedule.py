@@ -87,13 +87,17 @@ class Schedule:
         phase = self._current()
         return [] if phase is None else list(self._started(phase, now))
 
-    def free(self, task: Task, now: float) -> None:
-        """Give back what a task had; until its `end` it is settled, and its phase goes on."""
+    def free(self, task: Task, now: float, is_usual: bool = True) -> None:
+        """Give back what a task had; until its `end` it is settled, and its phase goes on.
+
+        How long it took tells what to expect of others if it was a `usual` one.
+        """
         self.settling[task.key] = self.running.pop(task.key)
         self._occupied.free(task.claims)
         own = self._phases[task.phase]
         took = (now - self._began.pop(task.key)) / task.expected_s
-        own.pace = took if own.pace is None else own.pace + LEARNING * (took - own.pace)
+        if is_usual:
+            own.pace = took if own.pace is None else own.pace + LEARNING * (took - own.pace)
         for name in task.claims.names():
             self._holders.pop(name, None)
             for phase in self._phases.values():
@@ -102,7 +106,7 @@ class Schedule:
     def end(self, task: Task, now: float) -> None:
         """Let go of a task, with all that it still had."""
         if task.key in self.running:
-            self.free(task, now)
+            self.free(task, now, is_usual=False)
         del self.settling[task.key]
 
     def drop(self, keys: set[str]) -> list[Task]:
@@ -231,6 +235,9 @@ def simulate(tasks: Iterable[Task], schedule: Schedule) -> Iterator[tuple[Task, 
         if not ends:
             return
         now, _, ended = heapq.heappop(ends)
-        schedule.end(ended, now)
+        over = [ended]
         while ends and ends[0][0] <= now:
-            schedule.end(heapq.heappop(ends)[2], now)
+            over.append(heapq.heappop(ends)[2])
+        for task in over:
+            schedule.free(task, now)
+            schedule.end(task, now)

@@ -149,11 +149,7 @@ def traffic(
     sent = _bytes(growth, source, "tx", mtu)
     received = _bytes(growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
-    shares = {
-        str(port): share
-        for port, direction in ((source, "tx"), (sink, "rx"))
-        if (share := _share(settings, growth, port, direction, expected)) is not None
-    }
+    shares = _shares(settings, pair, growth, expected)
     worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
     return Traffic(
         expected_bytes=expected,
@@ -162,6 +158,18 @@ def traffic(
         class_share=shares[worst] if worst else None,
         class_port=worst,
     )
+
+
+def _shares(
+    settings: Settings, pair: Pair, growth: Iterable[Growth], expected: int
+) -> dict[str, float]:
+    """Return the share of the payload on the declared priority at each end that can tell it."""
+    ends = ((sender(settings, pair), "tx"), (receiver(settings, pair), "rx"))
+    return {
+        str(port): share
+        for port, direction in ends
+        if (share := _share(settings, growth, port, direction, expected)) is not None
+    }
 
 
 def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None) -> int | None:
@@ -227,11 +235,14 @@ def doubts(
             allowed = FOREIGN_SHARE[_kind(settings)] * line_bps / 8 * window.duration_s
             if foreign > allowed:
                 found.append(f"{port} {way} {foreign:,.0f} B that are not ours: foreign traffic")
-    if seen.class_share is not None and seen.class_share < CLASS_SHARE:
+    # One end that can tell is enough for a doubt; only a share that is judged needs both.
+    shares = _shares(settings, pair, window.growth, seen.expected_bytes)
+    name = min(shares, key=lambda port: shares[port]) if shares else ""
+    if shares and shares[name] < CLASS_SHARE:
         found.append(
-            f"{seen.class_port} moved only {100 * seen.class_share:.0f}% of the payload on the "
-            f"declared priority {settings.priority}, so the judged class was not tested: compare "
-            f"trust mode and DSCP map there with the profile"
+            f"{name} moved only {100 * shares[name]:.0f}% of the payload on the declared priority "
+            f"{settings.priority}, so the judged class was not tested: compare trust mode and "
+            "DSCP map there with the profile"
         )
     return tuple(found)
 

@@ -30,7 +30,7 @@ from pytest_fabric.report.clean import clean
 from pytest_fabric.results import Measurement, Verdict
 
 #: The line above each stream of a raw file; so many bytes and one more newline follow.
-_HEAD = re.compile(rb"==> (\S+), ([0-9]+) bytes <==\n")
+_HEAD = re.compile(rb"==> (\S{1,80}), ([0-9]{1,12}) bytes <==\n")
 
 
 def nothing(directory: RunDirectory) -> None:
@@ -151,7 +151,8 @@ def read_raw(path: Path) -> dict[str, str]:
         place = head.end() + int(head[2]) + 1
         if place > len(data):
             break
-        streams[head[1].decode()] = data[head.end() : place - 1].decode()
+        name, text = head[1], data[head.end() : place - 1]
+        streams[name.decode(errors="replace")] = text.decode(errors="replace")
     return streams
 
 

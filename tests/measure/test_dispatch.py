@@ -111,7 +111,7 @@ def test_what_a_task_has_given_back_is_used_while_it_makes_its_result() -> None:
         seen[task.key] = company
         begun[task.key].set()
         if task.key == "0":
-            free()
+            free(True)
             go_on.wait(WAIT_S)
         return f"done {task.key}"
 

@@ -9,7 +9,6 @@ import pytest
 from pytest_fabric import ib_write_bw, ib_write_lat
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure.engine import nothing
 from pytest_fabric.measure.plan import Policy, Want, job_of
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.results import Measured, NodeFacts, Pair, Port
@@ -31,7 +30,7 @@ def replay(*measured: Measured, text: str = TEXT, policy: Policy = POLICY) -> Re
 
 def refused(replayed: Replay, want: Want = WANT) -> MeasurementError:
     with pytest.raises(MeasurementError) as caught:
-        replayed.pair(want, nothing)
+        replayed.pair(want, lambda: None)
     return caught.value
 
 
@@ -39,13 +38,13 @@ def test_stored_measurements_are_answers() -> None:
     """With their repetitions."""
     found = replay(Measured(RECORD, (AGAIN,)))
 
-    assert found.pair(WANT, nothing) == Measured(RECORD, (AGAIN,))
-    assert found.alone(WANT, nothing) == (AGAIN,)
+    assert found.pair(WANT, lambda: None) == Measured(RECORD, (AGAIN,))
+    assert found.alone(WANT, lambda: None) == (AGAIN,)
 
 
 def test_what_nothing_was_beside_needs_no_repetition() -> None:
     """A miss of it is one."""
-    assert replay(Measured(replace(RECORD, company=0))).alone(WANT, nothing) == ()
+    assert replay(Measured(replace(RECORD, company=0))).alone(WANT, lambda: None) == ()
 
 
 @pytest.mark.parametrize(("company", "told"), [(1, "1 other,"), (3, "3 others,")])
@@ -54,7 +53,7 @@ def test_a_miss_that_was_never_confirmed_is_no_verdict(company: int, told: str) 
     found = replay(Measured(replace(RECORD, company=company)))
 
     with pytest.raises(MeasurementError, match="never confirmed alone") as caught:
-        found.alone(WANT, nothing)
+        found.alone(WANT, lambda: None)
     assert caught.value.kind == "not_confirmed"
     assert told in str(caught.value)
 

@@ -71,6 +71,16 @@ def test_another_priority_is_another_class() -> None:
     assert "a:r0 moved only 0% of the payload on the declared priority 3" in doubts(seen)
 
 
+def test_one_end_that_can_tell_is_enough_for_a_doubt() -> None:
+    """The share is judged with both ends only; that it was missed shows at one."""
+    whole = grown(on=0)
+    ours = tuple(g for g in whole.growth if g.port == "a:r0" or g.priority is None)
+    seen = window.Window(ours, {}, 8.0)
+
+    assert window.traffic(WRITE, PAIR, ROW, 4096, seen).class_share is None
+    assert "a:r0 moved only 0% of the payload on the declared priority 3" in doubts(seen)
+
+
 def test_the_end_that_moved_least_on_the_class_is_named() -> None:
     """A receiver that maps it elsewhere is told apart from a sender that does."""
     right, wrong = grown(on=3), grown(on=0)

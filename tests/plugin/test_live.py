@@ -21,14 +21,14 @@ RUNNING = ("ib_write_lat gpu001:rail0..gpu002:rail0", "ib_read_lat a", "ib_read_
     ("progress", "failed", "line"),
     [
         (
-            Progress(RUNNING, 5, 12, 0, 190.0),
+            Progress(RUNNING, 5, 12, 190.0),
             2,
             "12 of 20 measured; 2 failed; 3 min left; 3 running (ib_write_lat "
             "gpu001:rail0..gpu002:rail0, ib_read_lat a and 1 more)",
         ),
-        (Progress((), 0, 7, 1, 0.0), 0, "7 of 7 measured; 0 running"),
+        (Progress((), 0, 7, 0.0), 0, "7 of 7 measured; 0 running"),
         (
-            Progress(("x\x1b[31m\ny",), 0, 0, 0, 3.0),
+            Progress(("x\x1b[31m\ny",), 0, 0, 3.0),
             0,
             "0 of 1 measured; 3 s left; 1 running (x y)",
         ),

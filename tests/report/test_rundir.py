@@ -288,3 +288,20 @@ def test_a_file_that_cannot_be_written_whole_is_not_replaced(tmp_path: Path) -> 
     assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [
         ("plan.json", "old")
     ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"==> client.stdout, " + b"9" * 5000 + b" bytes <==\nx\n",
+        b"==> client.stdout, 3 bytes <==\n\xff\xfe\x00\n",
+        b"==> \xff, 1 bytes <==\nx\n",
+        b"no head at all",
+        b"",
+    ],
+)
+def test_a_damaged_raw_file_is_no_traceback(tmp_path: Path, data: bytes) -> None:
+    """What can be read is there, and nothing else."""
+    path = tmp_path / "000001.txt"
+    path.write_bytes(data)
+    assert all("x" in text or "\ufffd" in text for text in read_raw(path).values())

@@ -1,0 +1,74 @@
+"""Which measurements are made again alone, and what that can change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.misses import misses
+from pytest_fabric.judge.views import PairResult
+from pytest_fabric.results import Growth, Measurement
+from pytest_fabric.units import us
+from tests.clusters import TEXT, cluster
+from tests.report.examples import LATENCY
+
+
+def record(p99_us: float, grown: str = "pause", delta: int = 0, size: int = 4) -> Measurement:
+    assert LATENCY.latency is not None
+    row = replace(LATENCY.latency, bytes=size, median_s=2e-6, p99_s=p99_us / 1e6)
+    growth = (Growth("gpu001:rail0", "counter", grown, delta),)
+    return replace(LATENCY, latency=row, growth=growth, counter_errors={}, doubts=(), error=None)
+
+
+LIMITS = TEXT.replace(
+    'pause.growth: "== 0"',
+    'pause.growth: "== 0"\n      crc_errors.growth: "== 0"\n      ib_write_lat.4096.p99: "<= 6 us"',
+).replace('    not_available: {crc_errors: "no such counter here"}\n', "")
+
+
+@pytest.mark.parametrize(
+    ("made", "is_missed"),
+    [
+        (record(4.0), False),
+        (record(6.0), True),
+        (record(4.0, "pause", 3), True),
+        (record(4.0, "crc_errors", 3), False),
+        (record(5.5, size=4096), False),
+        (record(6.5, size=4096), True),
+    ],
+)
+def test_a_miss_that_load_may_have_caused_is_confirmed(made: Measurement, is_missed: bool) -> None:
+    """Errors of a cable are its own; a limit of the message size takes the place of the other."""
+    profile = cluster(LIMITS).nodes["gpu001"].profile
+    assert misses(made, (profile,)) is is_missed
+
+
+def result(loaded: Measurement, *alone: Measurement) -> PairResult:
+    return PairResult(loaded, Ledger(), alone=lambda: alone)
+
+
+def test_alone_decides_what_was_missed_under_load() -> None:
+    """Every repetition must hold; without one the miss stands."""
+    assert result(record(9.0), record(4.0)).p99 < us(5)
+    assert not result(record(9.0), record(4.0), record(8.0)).p99 < us(5)
+    assert not result(record(9.0)).p99 < us(5)
+
+
+def test_what_was_missed_is_told_with_all_values() -> None:
+    """For the message of a failure, and for the contention of a pass."""
+    loaded = result(record(9.0), record(4.0), record(4.5))
+    assert loaded.p99 < us(5)
+    (check,) = loaded.ledger.checks
+    assert check.company == "9 us under load, 4 us, 4.5 us alone"
+    assert (check.passed, check.value) == (True, 4e-6)
+
+
+def test_errors_of_a_cable_are_not_measured_away() -> None:
+    """Neighbours damage no frame: a short run without errors says nothing about the first."""
+    broken = result(record(4.0, "crc_errors", 3), record(4.0, "crc_errors", 0))
+    is_clean = broken.growth("crc_errors") == 0
+    assert not is_clean
+    held_up = result(record(4.0, "pause", 3), record(4.0, "pause", 0))
+    assert held_up.growth("pause") == 0
