@@ -114,7 +114,7 @@ class Answers:
         _require_value(measured.record)
 
         def alone() -> tuple[Measurement, ...]:
-            records = measured.alone or self._awaited(self._source.alone, want)
+            records = self._awaited(self._source.alone, want)
             item.stash[measured_key] = Measured(measured.record, records)
             for record in records:
                 _require_value(record, "alone, after a miss under load: ")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fabric.config import Node, Rail
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import Inventory, user_path
 from pytest_fabric.measure.plan import Policy
@@ -82,10 +83,11 @@ def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> H
     resumed = _earlier(config, "--fabric-resume")
     replayed = _earlier(config, "--fabric-replay")
     if resumed is not None:
-        require_same(resumed, about)
+        require_same("--fabric-resume", resumed, about)
+        require_same_lab(resumed, about)
         return History(replace(about, resumed_from=str(resumed.path)), resumed=resumed)
     if replayed is not None:
-        _require("--fabric-replay", replayed, "cluster", replayed.about.cluster, about.cluster)
+        require_same("--fabric-replay", replayed, about)
         then = replayed.about.options  # its lab is the one that was measured
         options = replace(about.options, faults=then.faults, seed=then.seed)
         about = replace(about, options=options, replayed_from=str(replayed.path))
@@ -111,17 +113,21 @@ def _earlier(config: pytest.Config, option: str) -> Stored | None:
     return open_run(option, path)
 
 
-def require_same(resumed: Stored, about: About) -> None:
+def require_same(option: str, earlier: Stored, about: About) -> None:
     """Raise ConfigError for a run on another fabric: its measurements say nothing about this."""
-    then = resumed.about
-    pairs = {
-        "cluster": (then.cluster, about.cluster),
-        "transport": (then.transport, about.transport),
-        "lab.seed": (_shown(then.options.seed), _shown(about.options.seed)),
-        "--fabric-fault": (_faults(then), _faults(about)),
-    }
-    for what, (found, expected) in pairs.items():
-        _require("--fabric-resume", resumed, what, found, expected)
+    then = earlier.about
+    _require(option, earlier, "cluster", then.cluster, about.cluster)
+    _require(option, earlier, "transport", then.transport, about.transport)
+    for port in about.ports.keys() & then.ports.keys():
+        _require(option, earlier, port, then.ports[port], about.ports[port])
+
+
+def require_same_lab(resumed: Stored, about: About) -> None:
+    """Raise ConfigError for a run in a lab that was another one, or broken in another way."""
+    then, now = resumed.about, about
+    seeds = (_shown(then.options.seed), _shown(now.options.seed))
+    _require("--fabric-resume", resumed, "lab.seed", *seeds)
+    _require("--fabric-resume", resumed, "--fabric-fault", _faults(then), _faults(now))
 
 
 def _require(option: str, earlier: Stored, what: str, found: str, expected: str) -> None:
@@ -159,7 +165,17 @@ def _about(config: pytest.Config, inventory: Inventory, policy: Policy) -> About
         started=_now(),
         user=user_name(),
         host=platform.node(),
+        ports={
+            str(port): _identity(cluster.nodes[port.node], cluster.rail(port))
+            for port in cluster.ports()
+        },
     )
+
+
+def _identity(node: Node, rail: Rail) -> str:
+    """Return what a port id stands for, as far as an inventory says."""
+    where = f"{node.address}:{node.port}" if node.port else node.address
+    return " ".join([where, str(rail.selector), str(rail.network or ""), rail.leaf or ""]).strip()
 
 
 def _version() -> str:

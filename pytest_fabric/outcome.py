@@ -14,6 +14,7 @@ from pytest_fabric.answers import ledger_key, measured_key, planned, target_of
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
 from pytest_fabric.markers import declared
+from pytest_fabric.measure.engine import STOPPED
 from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
 
@@ -90,7 +91,10 @@ def failure(item: pytest.Item, check: Check) -> str:
     if check.company:
         details.append(("measured", check.company))
     if measured is not None:
-        details.extend(evidence.details((measured.alone or (measured.record,))[-1]))
+        place = check.repetition
+        details.extend(
+            evidence.details(measured.record if place is None else measured.alone[place])
+        )
     source = check.source or _place(item)
     return text.failure(
         str(target_of(item)),
@@ -155,6 +159,8 @@ def _state(reports: list[pytest.TestReport]) -> tuple[str, str | None]:
     if failed:
         first, *more = failed
         told = [getattr(first, SHORT, first.longreprtext), *(r.longreprtext for r in more)]
+        if first.when != "call" and told[0].endswith(STOPPED):
+            return "not run", STOPPED  # -x let a worker's test end that waited for its measurement
         return ("failed" if first.when == "call" else "error"), "\n".join(told)
     for report in reports:
         if report.skipped:

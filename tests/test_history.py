@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.history import History, require_same
+from pytest_fabric.history import History, require_same, require_same_lab
 from pytest_fabric.report.about import About
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import Stored, open_run
@@ -32,11 +32,20 @@ def with_options(**changes: object) -> About:
     return replace(ABOUT, options=replace(ABOUT.options, **changes))  # type: ignore[arg-type]
 
 
+def require_the_same(earlier: Stored, about: About) -> None:
+    require_same("--fabric-resume", earlier, about)
+    require_same_lab(earlier, about)
+
+
 @pytest.mark.parametrize(
     ("then", "message"),
     [
         (replace(ABOUT, cluster="other"), "with cluster lab, found 'other'"),
         (replace(ABOUT, transport="ssh"), "with transport lab, found 'ssh'"),
+        (
+            replace(ABOUT, ports={"gpu001:rail0": "gpu001 pci 0000:3a:00.0 10.1.0.0/16 leaf-0"}),
+            "with gpu001:rail0 gpu001 pci 0000:1a:00.0 10.1.0.0/16 leaf-0, found 'gpu001 pci",
+        ),
         (with_options(seed=7), "with lab.seed 1, found '7'"),
         (with_options(faults=("ssh_down@gpu001",)), "--fabric-fault none, found 'ssh_down@gpu001'"),
     ],
@@ -45,7 +54,7 @@ def test_another_fabric_is_refused(tmp_path: Path, then: About, message: str) ->
     """One line with what was expected, found, where, and what to do."""
     earlier = made(tmp_path, then)
     with pytest.raises(ConfigError) as caught:
-        require_same(earlier, ABOUT)
+        require_the_same(earlier, ABOUT)
 
     (line,) = caught.value.lines
     assert message in line
@@ -55,9 +64,11 @@ def test_another_fabric_is_refused(tmp_path: Path, then: About, message: str) ->
 def test_the_same_fabric_with_other_options_may_go_on(tmp_path: Path) -> None:
     """Other nodes, another load, faults in another order, other limits."""
     then = with_options(nodes="gpu001", load="light", faults=("b@x", "a@x"))
-    earlier = made(tmp_path, replace(then, inventory_sha256="1", started="", strategy="all"))
+    then = replace(then, inventory_sha256="1", started="", strategy="all")
+    earlier = made(tmp_path, replace(then, ports={**then.ports, "gpu009:rail0": "another"}))
 
-    require_same(earlier, with_options(faults=("a@x", "b@x", "a@x")))
+    now = with_options(faults=("a@x", "b@x", "a@x"))
+    require_the_same(earlier, now)
 
 
 def test_nothing_points_to_a_run_before_it_is_whole(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ class Check:
     """One comparison of a value with a limit; `source` is where the limit stands, if known.
 
     `company` tells the values under load and alone, where the one under load missed and the others
-    decided.
+    decided; `repetition` is the place of the one that did, or None where it was under load.
     """
 
     metric: str
@@ -24,6 +24,7 @@ class Check:
     passed: bool
     detail: tuple[str, ...] = ()
     company: str | None = None
+    repetition: int | None = None
 
 
 @dataclass

@@ -18,6 +18,7 @@ class Settled:
     passed: bool
     value: Value
     company: str | None = None
+    repetition: int | None = None
 
     def note(self, limit: str, source: str | None, profile: str | None) -> None:
         """Write down that the value was compared with a limit."""
@@ -35,6 +36,7 @@ class Settled:
                 passed=self.passed,
                 detail=value.detail,
                 company=self.company,
+                repetition=self.repetition,
             )
         )
 
@@ -107,10 +109,11 @@ class Value:
         others = self.alone() if self.alone is not None else ()
         if not others:
             return Settled(False, self)
-        missed = [value for value in others if not test(value)]
-        decided = replace((missed or others)[0], ledger=self.ledger)
+        held = [test(value) for value in others]
+        place = held.index(False) if False in held else 0
+        decided = replace(others[place], ledger=self.ledger)
         company = f"{self} under load, {', '.join(map(str, others))} alone"
-        return Settled(not missed, decided, company)
+        return Settled(all(held), decided, company, place)
 
 
 def _operand(value: Value, other: object) -> float | str:

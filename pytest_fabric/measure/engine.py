@@ -26,6 +26,9 @@ from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.results import Failure, Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
 
+#: What a measurement says that was asked for when the run had been stopped.
+STOPPED = "the run was stopped"
+
 #: Errors that took a deadline to find.
 HANGS = frozenset({"hang", "not_ready", "control_unreachable"})
 
@@ -82,16 +85,16 @@ class Engine:
         `others` are targets that only facts are wanted of; `known` are measurements that an earlier
         run has made: they are kept already.
         """
+        if self._policy.timeout_s is not None:
+            self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
+            self._timer.daemon = True
+            self._timer.start()
         self._known = Known(known, self._misses, self._policy.confirm)
         jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
         self._preconditions.look(targets)
         self._begin(jobs)
-        if self._policy.timeout_s is not None:
-            self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
-            self._timer.daemon = True
-            self._timer.start()
 
     def pair(self, want: Want, waiting: Waiting = lambda: None) -> Measured:
         """Return the measurement on a pair, made now if it was not planned.
@@ -136,7 +139,7 @@ class Engine:
 
     def stop(self) -> None:
         """Start nothing more; what runs ends with its sessions."""
-        self._stop(Failure("stopped", "the run was stopped"))
+        self._stop(Failure("stopped", STOPPED))
 
     def join(self) -> None:
         """Wait until what ran has ended; its sessions must be closed."""
@@ -176,7 +179,7 @@ class Engine:
         """Let a measurement that cannot be made fail at once, as far as facts say."""
         if self._dispatcher.has(job.key):
             return
-        error = self._preconditions.missed(job.pair)
+        error = None if self._over else self._preconditions.missed(job.pair)
         if error is not None:
             failure = pair_measurement.explained(job.pair, job.settings.tool, error)
             record = pair_measurement.without_value(job.pair, job.settings, failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 #: Counts the changes after which an older version must not read a run directory.
@@ -22,8 +23,8 @@ class Options:
 class About:
     """What a run is; times are UTC in ISO 8601.
 
-    `ended`, `exit_status` and `interrupted` are None as long as it runs, and for ever when it was
-    killed.
+    `ports` tells what each port id stands for: how it is found, and where. `ended`, `exit_status`
+    and `interrupted` are None as long as it runs, and for ever when it was killed.
     """
 
     schema: int
@@ -37,6 +38,7 @@ class About:
     started: str
     user: str
     host: str
+    ports: Mapping[str, str]
     resumed_from: str | None = None
     replayed_from: str | None = None
     ended: str | None = None

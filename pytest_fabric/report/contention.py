@@ -20,8 +20,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _line(check: str, group: Sequence[Verdict]) -> str:
-    worst = clean_line(group[0].contention or "")
-    example = f"{worst} on {group[0].target}"
+    example = f"{clean_line(group[0].contention or '')} on {group[0].target}"
     return f"{len(group):,} x {check}{_common(group)}: {example}"
 
 

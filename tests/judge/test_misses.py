@@ -62,7 +62,18 @@ def test_what_was_missed_is_told_with_all_values() -> None:
     assert loaded.p99 < us(5)
     (check,) = loaded.ledger.checks
     assert check.company == "9 us under load, 4 us, 4.5 us alone"
-    assert (check.passed, check.value) == (True, 4e-6)
+    assert (check.passed, check.value, check.repetition) == (True, 4e-6, 0)
+
+
+def test_the_repetition_that_decided_is_named() -> None:
+    """Its evidence belongs to the verdict, not that of one that held."""
+    broken = result(record(9.0), record(4.0), record(8.0), record(4.0))
+    assert not broken.p99 < us(5)
+    (check,) = broken.ledger.checks
+    assert (check.value, check.repetition) == (8e-6, 1)
+    plain = result(record(9.0))
+    assert not plain.p99 < us(5)
+    assert plain.ledger.checks[0].repetition is None
 
 
 def test_errors_of_a_cable_are_not_measured_away() -> None:

@@ -253,7 +253,7 @@ def test_time_that_is_over_ends_the_run(site: pytest.Pytester) -> None:
     assert len(plan) == len(read_verdicts(latest(site) / "verdicts.jsonl"))
 
 
-@pytest.mark.parametrize("time_", ["0", "5x", "-3s", "soon"])
+@pytest.mark.parametrize("time_", ["0", "5x", "-3s", "soon", "99999999999d"])
 def test_a_time_that_is_none_is_refused(site: pytest.Pytester, time_: str) -> None:
     """One line, exit status 4, nothing contacted."""
     done = run(site, f"--fabric-timeout={time_}")

@@ -130,4 +130,5 @@ ABOUT = About(
     started="2026-01-01T00:00:00+00:00",
     user="ops",
     host="desk",
+    ports={"gpu001:rail0": "gpu001 pci 0000:1a:00.0 10.1.0.0/16 leaf-0"},
 )
