@@ -38,10 +38,15 @@ def true_rows(case: str) -> list[perftest.Record]:
     return rows
 
 
+#: A whole row, and an error behind it: cut between the two, nothing shows that one was to come. A
+#: run is known to be whole by its exit status.
+ERROR_AFTER_ROW = {"error-below-limit", "error-free-text-after-row", "error-shell-after-row"}
+
+
 @settings(max_examples=500, deadline=None)
 @given(data=st.data())
 def test_a_capture_cut_anywhere_gives_its_first_rows_or_none(data: st.DataObject) -> None:
-    case = data.draw(st.sampled_from(sorted(TEXTS)))
+    case = data.draw(st.sampled_from(sorted(TEXTS.keys() - ERROR_AFTER_ROW)))
     length = data.draw(st.integers(0, len(TEXTS[case])))
 
     rows, _ = read(TEXTS[case][:length])
