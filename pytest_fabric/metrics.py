@@ -25,8 +25,9 @@ MEANINGS = (
     "link_downed",
 )
 
-#: Meanings that the load of neighbours can make grow; errors of a cable are its own.
-BY_LOAD = frozenset({"pause", "discards", "out_of_sequence", "retransmissions"})
+#: Meanings that the load of neighbours can make grow on a sound fabric. Errors of a cable are its
+#: own, and frames that are dropped under load are what a lossless class must never show.
+BY_LOAD = frozenset({"pause", "out_of_sequence", "retransmissions"})
 
 #: Facts that a profile declares, by the metric that its check uses.
 LINK_METRICS = {

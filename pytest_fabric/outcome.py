@@ -149,8 +149,8 @@ def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
 def _contention(item: pytest.Item) -> str | None:
     """Return what a test that passed has missed under load, of whichever clause of its limits."""
     ledger = item.stash.get(ledger_key, None)
-    told = (check.company for check in ledger.checks) if ledger is not None else iter(())
-    return next((company for company in told if company), None)
+    checks = ledger.checks if ledger is not None else []
+    return next((check.company for check in checks if check.passed and check.company), None)
 
 
 def _state(reports: list[pytest.TestReport]) -> tuple[str, str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from pytest_fabric.errors import FabricError, TransportError
+from pytest_fabric.errors import FabricError
 from pytest_fabric.measure import moving, users
 from pytest_fabric.measure.fabric import AT_ONCE, End, Fabric
 from pytest_fabric.results import Port
@@ -52,6 +52,6 @@ def _checked(fabric: Fabric, node: str, ends: Sequence[End]) -> tuple[str, ...]:
         return ()
     try:
         return check(fabric.session(node), ends)
-    except TransportError as error:
+    except FabricError as error:  # lost, or what it says is not recognised
         why = str(error).removeprefix(f"{node}: ")
         return (f"{node}: cannot tell whether it is in use: {why}",)

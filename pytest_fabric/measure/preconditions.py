@@ -27,8 +27,8 @@ class Preconditions:
             return
         with self._looking:
             ports = [port for port in _loaded(targets) if port.node not in self._looked_at]
-            self._looked_at.update(port.node for port in ports)
             self._in_use.update(busy.busy_nodes(self._fabric, ports))
+            self._looked_at.update(port.node for port in ports)  # not before the answer is there
 
     def missed(self, pair: Pair) -> FabricError | None:
         """Return why a pair cannot be measured, or None."""

@@ -76,10 +76,15 @@ def test_the_repetition_that_decided_is_named() -> None:
     assert plain.ledger.checks[0].repetition is None
 
 
-def test_errors_of_a_cable_are_not_measured_away() -> None:
-    """Neighbours damage no frame: a short run without errors says nothing about the first."""
-    broken = result(record(4.0, "crc_errors", 3), record(4.0, "crc_errors", 0))
-    is_clean = broken.growth("crc_errors") == 0
+@pytest.mark.parametrize("meaning", ["crc_errors", "symbol_errors", "link_downed", "discards"])
+def test_what_load_must_not_cause_is_not_measured_away(meaning: str) -> None:
+    """Neighbours damage no frame, and a lossless class drops none however full it is."""
+    broken = result(record(4.0, meaning, 3), record(4.0, meaning, 0))
+    is_clean = broken.growth(meaning) == 0
     assert not is_clean
+
+
+def test_what_load_may_cause_is_decided_alone() -> None:
+    """Pause of a full leaf says nothing about the pair."""
     held_up = result(record(4.0, "pause", 3), record(4.0, "pause", 0))
     assert held_up.growth("pause") == 0
