@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.tools import (
@@ -13,7 +13,8 @@ from pytest_fabric.tools import (
     rdma_resource,
 )
 
-Record = dict[str, int | float | str | None]
+#: A result as `parse` prints it: keys in snake_case, with the unit as suffix.
+Record = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Parser:
     NotRecognisedError; `version` gives the tool's version, where the text shows it.
     """
 
-    records: Callable[[str], list[Record]]
+    records: Callable[[str], Sequence[Record]]
     version: Callable[[str], str | None]
 
 
