@@ -17,9 +17,11 @@ FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
 #: A line of `ethtool -S`: names may hold colons, so that the last one ends the name.
 STATISTIC = re.compile(r"\s*(\S(?:.*\S)?): (\S+)")
 
-#: Nearly always every line is one of these: whole, with a number that no failed read shows.
-PLAIN_FILE = re.compile(r"^/[^:\n]*/(?:hw_)?counters/([^/:\n]+):([0-9]{1,19})$", re.MULTILINE)
-PLAIN_STATISTIC = re.compile(r"^[ \t]*([^:\s]+): ([0-9]{1,19})$", re.MULTILINE)
+#: Nearly always every line is one of these, before its only colon, and ends with a number of so
+#: many digits: no failed read shows that.
+PLAIN_FILE = re.compile(r"/[^:\n]*/(?:hw_)?counters/([^/:\n]+)")
+PLAIN_STATISTIC = re.compile(r"[ \t]*([^:\s]+)")
+PLAIN_DIGITS = 19
 
 STATISTICS_TITLE = "NIC statistics:"
 NO_STATISTICS = re.compile(r"no stats available|Operation not supported|No such device")
@@ -33,6 +35,7 @@ ALL_ONES = 2**64 - 1
 Readings = dict[str, int | str]
 
 
+@lru_cache(maxsize=1024)  # what closes a window mostly opens the next one of the port
 def snapshot(
     port: str, driver: str, sysfs_text: str, ethtool_text: str | None, link_layer: str = ""
 ) -> Snapshot:
@@ -42,32 +45,38 @@ def snapshot(
     members of a bond one after another: their counters are added. Either may be empty. A value that
     is no number, or all ones, goes to `unreadable`. Raises NotRecognisedError for any other text.
     """
-    readings = _ethtool(ethtool_text or "")
-    readings |= _sysfs(sysfs_text)
+    readings = {**_ethtool(ethtool_text or ""), **_sysfs(sysfs_text)}
     values = {name: value for name, value in readings.items() if isinstance(value, int)}
-    is_whole = len(values) == len(readings)
-    return Snapshot(
-        port=port,
-        driver=driver,
-        values=values,
-        unreadable={}
-        if is_whole
-        else {name: value for name, value in readings.items() if isinstance(value, str)},
-        link_layer=link_layer,
-    )
+    unreadable = {name: value for name, value in readings.items() if isinstance(value, str)}
+    return Snapshot(port, driver, values, unreadable, link_layer)
 
 
-def _plain(pattern: re.Pattern[str], text: str) -> Readings | None:
-    """Return the readings of a text of plain lines with different names, None for any other."""
-    found = pattern.findall(text)
-    if len(found) != text.count("\n") or not text.endswith("\n"):
+def _plain(pattern: re.Pattern[str], blank: str, text: str) -> Readings | None:
+    """Return the readings of a text of plain lines with different names, None for any other.
+
+    Every window has the same names, so that only the numbers are looked at each time. `blank` is
+    what stands between the colon and the number.
+    """
+    *pieces, rest = text.replace(f":{blank}", "\n").split("\n")
+    names, values = _names(pattern, "\n".join(pieces[::2])), pieces[1::2]
+    digits = "".join(values)
+    if rest or len(names) != len(values) or not (digits.isascii() and digits.isdigit()):
         return None
-    readings: Readings = {name: int(value) for name, value in found}
-    return readings if len(readings) == len(found) else None
+    if "" in values or len(max(values, key=len)) > PLAIN_DIGITS:
+        return None
+    return dict(zip(names, map(int, values), strict=True))
+
+
+@lru_cache(maxsize=512)  # few kinds of ports, each with its names
+def _names(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    """Return the different names in lines that each are one, nothing for any other text."""
+    found = [pattern.fullmatch(line) for line in text.split("\n")]
+    names = tuple(match[1] for match in found if match is not None)
+    return names if len(set(names)) == len(found) else ()
 
 
 def _sysfs(text: str) -> Readings:
-    plain = _plain(PLAIN_FILE, text)
+    plain = _plain(PLAIN_FILE, "", text)
     if plain is not None:
         return {name: value for name, value in plain.items() if name not in NOT_COUNTERS}
     readings: Readings = {}
@@ -82,7 +91,7 @@ def _sysfs(text: str) -> Readings:
 
 
 def _ethtool(text: str) -> Readings:
-    plain = _plain(PLAIN_STATISTIC, text.removeprefix(f"{STATISTICS_TITLE}\n"))
+    plain = _plain(PLAIN_STATISTIC, " ", text.removeprefix(f"{STATISTICS_TITLE}\n"))
     if plain is not None:
         return plain
     total: Readings = {}
@@ -144,14 +153,13 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         )
     grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
-    for name, match in _known(before.driver, _is_ethernet(before), before.names | after.names):
-        value = before.values.get(name)
-        if (
-            value is not None
-            and value == after.values.get(name)
-            and match.counter.behaviour == "wraps"
-        ):
-            grown.append(_still(after.port, before.driver, name))
+    names = before.names if before.names == after.names else before.names | after.names
+    which = (before.driver, _is_ethernet(before), names)
+    moved = {name for name, _ in before.values.items() ^ after.values.items()}
+    doubtful = moved.union(before.unreadable, after.unreadable)
+    for (name, match), still in zip(_known(*which), _still(after.port, *which), strict=True):
+        if name not in doubtful and match.counter.behaviour == "wraps":
+            grown.append(still)
             continue
         try:
             grown.append(_grown(name, match, before, after))
@@ -164,11 +172,12 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     return tuple(grown), told
 
 
-@lru_cache(maxsize=32_768)  # most counters of most windows: no growth, which is the same record
-def _still(port: str, driver: str, name: str) -> Growth:
-    match = catalogue.find(driver, name)
-    assert match is not None
-    return Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
+@lru_cache(maxsize=4096)  # most counters of most windows: no growth, which is the same record
+def _still(port: str, driver: str, is_ethernet: bool, names: frozenset[str]) -> tuple[Growth, ...]:
+    return tuple(
+        Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
+        for name, match in _known(driver, is_ethernet, names)
+    )
 
 
 @lru_cache(maxsize=256)  # every window of a port has the same names, and so have its neighbours

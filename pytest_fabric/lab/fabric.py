@@ -10,7 +10,7 @@ from random import Random
 
 from pytest_fabric.lab import sysfs
 from pytest_fabric.lab.clock import Clock
-from pytest_fabric.lab.filesystem import Directory, View
+from pytest_fabric.lab.filesystem import Directory, Trails, View
 from pytest_fabric.lab.leases import Leases
 from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.network import Network
@@ -37,15 +37,16 @@ class Fabric:
         self.traffic = Traffic(uptime=self.clock.uptime)
         self.network = Network(nodes)
         self.leases = Leases()
-        self._roots: dict[str, Directory] = {}
+        self._roots: dict[str, tuple[Directory, Trails]] = {}
         self._pids = count(4242)
         self._runs: Counter[str] = Counter()
 
     def view(self, node: Node) -> View:
         """Return a node's file system at this moment; it is made when it is first looked at."""
         if node.name not in self._roots:
-            self._roots[node.name] = sysfs.root(node, self.traffic.tally, self.clock.uptime)
-        return View(self._roots[node.name])
+            root = sysfs.root(node, self.traffic.tally, self.clock.uptime)
+            self._roots[node.name] = (root, {})
+        return View(*self._roots[node.name])
 
     def pid(self) -> int:
         """Return a process id that no other process of the lab has."""

@@ -41,14 +41,26 @@ Directory: TypeAlias = Mapping[str, Entry]
 
 _MAGIC = re.compile(r"[*?[]")
 
+#: What comes before the first component with magic in it.
+_PLAIN_HEAD = re.compile(r"(?:/[^/*?[]*(?=/|$))*")
+
+
+#: Path -> the entries from the root to it, both included.
+Trails: TypeAlias = dict[str, list[Entry]]
+
 
 class View:
-    """The tree at one moment; make a new one for each command."""
+    """The tree at one moment; make a new one for each command.
 
-    def __init__(self, root: Directory) -> None:
+    `fixed` holds the paths that lead through no directory that is made anew: all views of one tree
+    share it.
+    """
+
+    def __init__(self, root: Directory, fixed: Trails | None = None) -> None:
         self._root = root
         self._made: dict[int, tuple[Entry, Directory]] = {}
-        self._trails: dict[str, list[Entry]] = {}
+        self._fixed: Trails = {} if fixed is None else fixed
+        self._trails: Trails = {}
         self._listed: dict[str, Directory] = {}
 
     def read(self, path: str) -> str:
@@ -83,8 +95,10 @@ class View:
 
     def glob(self, pattern: str) -> list[str]:
         """Return the paths that match, sorted by byte; magic as in `fnmatch`, per component."""
-        found = [""] if pattern.startswith("/") else []
-        for part in pattern.strip("/").split("/"):
+        plain = _PLAIN_HEAD.match(pattern)
+        head = plain[0].rstrip("/") if plain else ""
+        found = [head] if pattern.startswith("/") and self.exists(head) else []
+        for part in pattern.removeprefix(head).strip("/").split("/"):
             if part == "*":
                 found = [f"{base}/{name}" for base in found for name in self._names(base)]
             elif _MAGIC.search(part):
@@ -110,13 +124,15 @@ class View:
 
         An error tells of the path `told` that leads through this one.
         """
-        told = told or path
+        known = self._fixed.get(path) or self._trails.get(path)
+        if known is not None:
+            return known
         above, slash, name = path.rpartition("/")
-        if not slash:
-            return self._step([self._root], name, told)
-        if above not in self._trails:  # a command reads many files of one directory
-            self._trails[above] = self._walk(above, told)
-        return self._step(self._trails[above], name, told)
+        before: list[Entry] = self._walk(above, told or path) if slash else [self._root]
+        trail = self._step(before, name, told or path)
+        is_fixed = not any(callable(entry) for entry in (*before, *trail[:-1]))
+        (self._fixed if is_fixed else self._trails)[path] = trail
+        return trail
 
     def _step(self, trail: list[Entry], part: str, path: str) -> list[Entry]:
         if part in ("", "."):

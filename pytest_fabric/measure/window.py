@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from pytest_fabric.counters import refresh_s, snapshot
 from pytest_fabric.errors import MeasurementError
@@ -49,6 +49,11 @@ class Window:
     growth: tuple[Growth, ...]
     problems: dict[str, str]
     duration_s: float
+
+    @cached_property
+    def moved(self) -> tuple[Growth, ...]:
+        """Return the growth of what counts traffic."""
+        return tuple(grown for grown in self.growth if grown.meaning in ("bytes", "packets"))
 
 
 def sections(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
@@ -145,7 +150,7 @@ def traffic(
     only too few of them show.
     """
     source, sink = sender(settings, pair), receiver(settings, pair)
-    growth = [grown for grown in window.growth if grown.meaning in ("bytes", "packets")]
+    growth = window.moved
     sent = _bytes(growth, source, "tx", mtu)
     received = _bytes(growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
@@ -236,7 +241,7 @@ def doubts(
             if foreign > allowed:
                 found.append(f"{port} {way} {foreign:,.0f} B that are not ours: foreign traffic")
     # One end that can tell is enough for a doubt; only a share that is judged needs both.
-    shares = _shares(settings, pair, window.growth, seen.expected_bytes)
+    shares = _shares(settings, pair, window.moved, seen.expected_bytes)
     name = min(shares, key=lambda port: shares[port]) if shares else ""
     if shares and shares[name] < CLASS_SHARE:
         found.append(

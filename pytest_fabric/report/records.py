@@ -56,15 +56,15 @@ def dumps(value: object, indent: int | None = None) -> str:
     """
     text = None
     with contextlib.suppress(ValueError):
-        text = json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, indent=indent)
+        text = (_WRITER if indent is None else _writer(indent)).encode(value)
     if text is None or not _is_clean(text):
-        text = json.dumps(clean_record(value), ensure_ascii=False, allow_nan=False, indent=indent)
+        text = _writer(indent).encode(clean_record(value))
     return text
 
 
 def _is_clean(text: str) -> bool:
     """Return whether the strings of a JSON text hold nothing that would be taken out of them."""
-    if _ESCAPED.search(text):
+    if "\\" in text and _ESCAPED.search(text):
         return False
     return text.isprintable() or FORBIDDEN.search(text) is None  # the first is much faster
 
@@ -76,6 +76,13 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"expected a record, got {value!r}")
+
+
+def _writer(indent: int | None) -> json.JSONEncoder:
+    return json.JSONEncoder(default=_plain, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+_WRITER = _writer(None)
 
 
 def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:

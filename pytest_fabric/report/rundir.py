@@ -90,7 +90,8 @@ class RunDirectory:
         """Store that commands are about to be sent to `node`, one line each; the time is UTC."""
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
         entry = {"time": moment.isoformat(timespec="milliseconds"), "node": node}
-        lines = (records.dumps({**entry, "command": command}) for command in commands)
+        head = records.dumps(entry).removesuffix("}")
+        lines = [f'{head}, "command": {records.dumps(command)}}}' for command in commands]
         self._append("audit.jsonl", "\n".join(lines))
 
     def facts(self, node: str, facts: Mapping[str, object]) -> Path:

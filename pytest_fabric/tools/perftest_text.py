@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_fabric.errors import NotRecognisedError
 
@@ -31,13 +32,16 @@ NUMBERS = re.compile(
     r"|(?: (?:local|remote) address:)?(?: (?:LID|QPN|PSN|RKey|VAddr|GID:) [0-9a-fx:]+)+"
 )
 
-TITLE = re.compile(r"\s*([A-Z][\w+ ]* Test)\s*", re.ASCII)
+TITLE = re.compile(r"^[^\S\n]*([A-Z][\w+ ]* Test)[^\S\n]*$", re.ASCII | re.MULTILINE)
 VERSION = re.compile(r"\s*Version:\s*([0-9]+\.[0-9]+)\s*", re.ASCII)
 FACTS = {
-    "mtu": re.compile(r"\s*Mtu\s*:\s*([0-9]+)\[B\]\s*"),
-    "gid_index": re.compile(r"\s*G(?:ID|id) index\s*:\s*([0-9]+)\s*"),
-    "link_type": re.compile(r"\s*Link type\s*:\s*(\S+)\s*"),
-    "device": re.compile(r"\s*Dual-port\s*:.*\bDevice\s*:\s*(\S+)\s*"),
+    name: re.compile(f"^ *{key} *: *{value} *$".replace(" *", r"[^\S\n]*"), re.MULTILINE)
+    for name, key, value in (
+        ("mtu", "Mtu", r"([0-9]+)\[B\]"),
+        ("gid_index", "G(?:ID|id) index", "([0-9]+)"),
+        ("link_type", "Link type", r"(\S+)"),
+        ("device", r"Dual-port *:.*\bDevice", r"(\S+)"),
+    )
 }
 
 #: `-C` makes perftest print cycles under a header that still says [usec]; options without a value
@@ -58,6 +62,7 @@ class Preamble:
     warnings: tuple[str, ...]
 
 
+@lru_cache(maxsize=64)  # a text is asked for an error first, and for its rows afterwards
 def clean(text: str) -> tuple[str, ...]:
     """Return the lines of a capture: no blank ones, no colours, mail quotes or glued warnings."""
     plain = text.lstrip("\ufeff")
@@ -71,14 +76,15 @@ def clean(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line.strip())
 
 
-def words(lines: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def words(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the lines that can tell of an error: those with more than numbers and addresses."""
     return tuple(line for line in lines if not NUMBERS.fullmatch(line))
 
 
 def titles(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the different titles of the tests that the lines come from."""
-    found = (match.group(1) for line in lines if (match := TITLE.fullmatch(line)))
+    found = TITLE.findall("\n".join(lines))
     return tuple(dict.fromkeys(title for title in found if kind(title)))
 
 
@@ -94,17 +100,17 @@ def version(lines: Iterable[str]) -> str | None:
     return _only(match.group(1) for line in lines if (match := VERSION.fullmatch(line)))
 
 
-def warnings(lines: Iterable[str]) -> tuple[str, ...]:
+def warnings(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the lines that do not change the result but belong beside it."""
+    if not WARNINGS.search("\n".join(lines)):
+        return ()
     return tuple(line.strip() for line in lines if WARNINGS.search(line))
 
 
 def preamble(lines: Sequence[str]) -> Preamble:
     """Return what the lines above the table say; every one of them comes and goes by version."""
-    facts = {
-        name: _only(match.group(1) for line in lines if (match := pattern.fullmatch(line)))
-        for name, pattern in FACTS.items()
-    }
+    text = "\n".join(lines)
+    facts = {name: _only(pattern.findall(text)) for name, pattern in FACTS.items()}
     mtu, gid_index = facts["mtu"], facts["gid_index"]
     return Preamble(
         test=_only(titles(lines)),

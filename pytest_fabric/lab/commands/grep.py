@@ -28,19 +28,19 @@ def run(call: Call) -> Result:
     options = {option for option, _ in pairs}
     pattern, files = _pattern(words[0], options), words[1:]
     named = "-H" in options or (len(files) > 1 and "-h" not in options)
-    is_inverted = "-v" in options
+    is_inverted, is_counted = "-v" in options, "-c" in options
     out, err, found = [], [], False
     for path in files:
         try:
-            lines = call.view.read(path).split("\n")
+            text = call.view.read(path)
         except OSError as error:
             err.append(f"grep: {path}: {error.strerror}\n")
             continue
-        hits = [line for line in lines if (pattern(line) is None) == is_inverted]
+        hits = [line for line in text.split("\n") if (pattern(line) is None) == is_inverted]
         found = found or bool(hits)
         prefix = f"{path}:" if named else ""
-        printed = [str(len(hits))] if "-c" in options else hits
-        out += [f"{prefix}{line}\n" for line in printed]
+        for line in [str(len(hits))] if is_counted else hits:
+            out.append(f"{prefix}{line}\n")
     shown = "" if "-s" in options else "".join(err)
     return Result(2 if err else 0 if found else 1, "".join(out), shown)
 
