@@ -138,9 +138,9 @@ def _width(word: str | None) -> int | None:
 
 def _speed(word: str | None) -> str | None:
     """Return the word for a speed, the number itself where there is none, or None."""
-    if word is None or "FDR10" in word:
-        return "FDR10" if word else None
-    number, _, unit = word.partition(" ")
+    if word is not None and "FDR10" in word:
+        return "FDR10"
+    number, _, unit = (word or "").partition(" ")
     return SPEEDS.get(number, word) if unit == "Gbps" else None
 
 

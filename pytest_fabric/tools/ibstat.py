@@ -74,7 +74,7 @@ def _device(lines: list[str]) -> list[IbPort]:
     name = match[1] if match else ""
     starts = [place for place, line in enumerate(lines) if PORT.fullmatch(line)]
     info = _entries(lines[1 : starts[0] if starts else len(lines)])
-    count = info.get("Number of ports", "1" if ":" in lines[0] else "")
+    count = info.get("Number of ports", "1" if ": '" in lines[0] else "")
     if count != str(len(starts)):
         raise NotRecognisedError(f"expected {count or 'the'} ports of {name}, got {len(starts)}")
     ends = [*starts[1:], len(lines)]

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 
 from pytest_fabric.errors import NotRecognisedError, ToolError
 from pytest_fabric.tools.complaints import Known, check
+from pytest_fabric.tools.printable import printable
 
 #: Words of `link_layer_str`; old releases print InfiniBand for devices that are neither.
 LINK_LAYERS = ("InfiniBand", "Ethernet", "Unspecified", "Unknown")
 
 ENTRY = re.compile(r"\s*([a-z_]+):\s+(\S.*)")
-CODED = re.compile(r"(\S.*) \(([0-9]+)\)")
+CODED = re.compile(r"(\S.*) \(([0-9]{1,5})\)")
 
 #: What it says instead on stderr, where the exit status is 255, and the word for it.
 KNOWN: Known = (
@@ -101,14 +102,14 @@ def _port(device: Mapping[str, str], port: Mapping[str, str]) -> DevicePort:
     if layer not in LINK_LAYERS or not re.fullmatch(r"[0-9]{1,3}", number):
         raise NotRecognisedError(f"expected a whole port of {device.get('hca_id')}, got {layer!r}")
     return DevicePort(
-        device=device["hca_id"],
+        device=printable(device["hca_id"]),
         port=int(number),
         state=int(_coded(port, "state")[1]),
         active_mtu=_bytes(_coded(port, "active_mtu")[0]),
         max_mtu=_bytes(_coded(port, "max_mtu")[0]),
         link_layer=layer,
-        transport=_coded(device, "transport")[0],
-        fw=device.get("fw_ver"),
+        transport=printable(_coded(device, "transport")[0]),
+        fw=printable(device["fw_ver"]) if "fw_ver" in device else None,
     )
 
 

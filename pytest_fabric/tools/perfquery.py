@@ -15,7 +15,7 @@ from pytest_fabric.tools import ib_words
 from pytest_fabric.tools.complaints import check
 
 TITLE = re.compile(
-    r"# Port (?P<extended>extended )?counters: .*?Lid (?P<lid>[0-9]{1,5}).*? port "
+    r"# Port (?P<extended>extended )?counters: Lid (?P<lid>[0-9]{1,5})(?: Gid [0-9a-f:.]+)? port "
     r"(?P<port>[0-9]{1,3})(?: \(CapMask: 0x[0-9A-F]+(?: CapMask2: 0x[0-9A-F]+)?\))?"
 )
 ENTRY = re.compile(r"([A-Z][A-Za-z0-9]*):\.*(0x[0-9a-f]+|[0-9]{1,20})")

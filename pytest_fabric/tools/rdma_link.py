@@ -63,11 +63,10 @@ def parse(text: str) -> list[RdmaLink]:
         return [_link(*rdma_tool.port_of(row), row) for row in rdma_tool.rows(text)]
     check(text, rdma_tool.COMPLAINTS, row=LINE)
     lines = [line.strip() for line in ib_words.output(text)]
-    return [_from_line(line) for line in lines if not DEVICE.fullmatch(line) and not _caps(line)]
-
-
-def _caps(line: str) -> bool:
-    return CAPS.fullmatch(line) is not None
+    links = [line for line in lines if not DEVICE.fullmatch(line) and not CAPS.fullmatch(line)]
+    if not links:
+        raise NotRecognisedError(f"expected 'link NAME/PORT ...', got {lines[0][:80]!r}")
+    return [_from_line(line) for line in links]
 
 
 def _from_line(line: str) -> RdmaLink:
