@@ -7,10 +7,22 @@ from dataclasses import dataclass
 
 from pytest_fabric.tools import (
     ethtool_statistics,
+    ibdev2netdev,
+    iblinkinfo,
+    ibnetdiscover,
+    ibstat,
+    ibstatus,
+    ibv_devices,
     ibv_devinfo,
     nvidia_smi,
+    perfquery,
     perftest,
+    perftest_samples,
+    rdma_link,
     rdma_resource,
+    rdma_statistic,
+    show_gids,
+    sminfo,
 )
 
 #: A result as `parse` prints it: keys in snake_case, with the unit as suffix.
@@ -39,4 +51,16 @@ TOOLS: Mapping[str, Parser] = {
     "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
     "rdma-resource": Parser(rdma_resource.records, _unversioned),
     "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
+    "perftest-samples": Parser(perftest_samples.records, perftest.find_version),
+    "ibstat": Parser(ibstat.records, _unversioned),
+    "ibstatus": Parser(ibstatus.records, _unversioned),
+    "ibv_devices": Parser(ibv_devices.records, _unversioned),
+    "ibdev2netdev": Parser(ibdev2netdev.records, _unversioned),
+    "show_gids": Parser(show_gids.records, _unversioned),
+    "rdma-link": Parser(rdma_link.records, _unversioned),
+    "rdma-statistic": Parser(rdma_statistic.records, _unversioned),
+    "iblinkinfo": Parser(iblinkinfo.records, _unversioned),
+    "ibnetdiscover": Parser(ibnetdiscover.records, _unversioned),
+    "sminfo": Parser(sminfo.records, _unversioned),
+    "perfquery": Parser(perfquery.records, _unversioned),
 }

@@ -7,23 +7,24 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.tools.complaints import Known, check
+from pytest_fabric.tools.printable import printable
 
 #: Words of `link_layer_str`; old releases print InfiniBand for devices that are neither.
 LINK_LAYERS = ("InfiniBand", "Ethernet", "Unspecified", "Unknown")
 
 ENTRY = re.compile(r"\s*([a-z_]+):\s+(\S.*)")
-CODED = re.compile(r"(\S.*) \(([0-9]+)\)")
+CODED = re.compile(r"(\S.*) \(([0-9]{1,5})\)")
 
 #: What it says instead on stderr, where the exit status is 255, and the word for it.
-ERRORS = (
+KNOWN: Known = (
     ("no_devices", re.compile(r"No IB devices found")),
     ("no_rdma_subsystem", re.compile(r"Failed to get IB devices list")),
     ("device_not_found", re.compile(r"IB device '?\S+?'? (?:wasn't|not) found")),
     ("device_not_readable", re.compile(r"Failed to (?:open|query) (?:device|port)\b")),
-    ("tool_missing", re.compile(r"ibv_devinfo'?: (?:command )?(?:not found|No such file)")),
 )
 NO_PROVIDER = re.compile(
-    r"libibverbs: Warning: (?:couldn't (?:open config directory|load driver)|no userspace device)"
+    r"libibverbs: Warning: (?:couldn't (?:open config directory|load driver)|no userspace device).*"
 )
 
 
@@ -55,23 +56,18 @@ def parse(text: str) -> list[DevicePort]:
     Raises ToolError when there is no device, or no provider library for one, and NotRecognisedError
     for any other text, also when a device shows fewer ports than it says it has.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
-    _check(lines)
+    lines = [line for line in text.split("\n") if line.strip()]
+    try:
+        check(text, KNOWN, row=NO_PROVIDER)
+    except ToolError as error:
+        if error.kind != "no_devices" or not any(map(NO_PROVIDER.match, lines)):
+            raise
+        message = f"{error}: there is no provider library, install ibverbs-providers"
+        raise ToolError("no_provider", message) from None
     devices = _split(lines, "hca_id")
     if not devices:
         raise NotRecognisedError(f"expected 'hca_id: NAME', got {text.strip()[:80]!r}")
     return [port for device in devices for port in _ports(device)]
-
-
-def _check(lines: list[str]) -> None:
-    for line in lines:
-        for kind, pattern in ERRORS:
-            if not pattern.search(line):
-                continue
-            if kind == "no_devices" and any(NO_PROVIDER.match(other) for other in lines):
-                message = f"{line.strip()}: there is no provider library, install ibverbs-providers"
-                raise ToolError("no_provider", message)
-            raise ToolError(kind, line.strip()[:200])
 
 
 def _split(lines: list[str], key: str) -> list[list[str]]:
@@ -106,14 +102,14 @@ def _port(device: Mapping[str, str], port: Mapping[str, str]) -> DevicePort:
     if layer not in LINK_LAYERS or not re.fullmatch(r"[0-9]{1,3}", number):
         raise NotRecognisedError(f"expected a whole port of {device.get('hca_id')}, got {layer!r}")
     return DevicePort(
-        device=device["hca_id"],
+        device=printable(device["hca_id"]),
         port=int(number),
         state=int(_coded(port, "state")[1]),
         active_mtu=_bytes(_coded(port, "active_mtu")[0]),
         max_mtu=_bytes(_coded(port, "max_mtu")[0]),
         link_layer=layer,
-        transport=_coded(device, "transport")[0],
-        fw=device.get("fw_ver"),
+        transport=printable(_coded(device, "transport")[0]),
+        fw=printable(device["fw_ver"]) if "fw_ver" in device else None,
     )
 
 

@@ -147,9 +147,12 @@ def _header(line: str) -> Header:
 
 
 def _rows(block: Block) -> list[dict[str, Decimal]]:
-    if any(SAMPLES.fullmatch(line) for line in block.lines):
-        return []  # -U and -H print samples here, and the header again before the row
-    rows = [_row(block.header, line) for line in block.lines if ROW.match(line)]
+    # -U and -H print samples below a header, and it again before the row; with -a, the samples of
+    # the next size follow the row at once.
+    samples = next((n for n, line in enumerate(block.lines) if SAMPLES.fullmatch(line)), None)
+    rows = [_row(block.header, line) for line in block.lines[:samples] if ROW.match(line)]
+    if not rows and samples is not None:
+        return []
     if not rows:
         raise NotRecognisedError("expected a result row under the header, got none")
     if block.opened and not block.closed and len({row["bytes"] for row in rows}) > 1:

@@ -6,33 +6,29 @@ before 2021 is none (arrays with keys). Both are read here.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict, dataclass
 
-from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools import rdma_tool
+from pytest_fabric.tools.complaints import Known, check
 from pytest_fabric.tools.printable import printable
 
 #: A context is held before anything else can be made; releases before 2021 do not know `ctx`.
 OBJECTS = ("ctx", "qp")
 
-NAME = r"[A-Za-z0-9_.:@-]+"
-
 LINE = re.compile(
-    rf"(?:dev|ifindex [0-9]+ ifname|link) (?P<device>{NAME})(?:/[0-9]+|/-)?"
+    rf"(?:dev|ifindex [0-9]+ ifname|link) (?P<device>{rdma_tool.NAME})(?:/[0-9]+|/-)?"
     r"(?P<fields>(?: (?!comm )[a-z][a-z-]* [^\s\[]\S*)+)(?: comm (?P<comm>\S.*))?"
 )
 GLUED = re.compile(r"(?<=\w)/(?=lqpn )")
 FIELD = re.compile(r"([a-z-]+) (\S+)")
 NUMBER = re.compile(r"[0-9]{1,10}")
 
-#: What it says instead on stderr, and the word for it.
-ERRORS = (
-    ("not_supported", re.compile(r"Unknown (?:parameter|argument|command)|not supported")),
+#: Without an RDMA subsystem there is nothing to hold, as with a kernel that cannot tell.
+KNOWN: Known = (
     ("not_supported", re.compile(r"Failed to open NETLINK_RDMA socket")),
-    ("permission", re.compile(r"Operation not permitted|Permission denied")),
-    ("no_such_device", re.compile(r"No such device|Wrong device")),
-    ("tool_missing", re.compile(r"rdma'?: (?:command )?(?:not found|No such file)")),
+    *rdma_tool.COMPLAINTS,
 )
 
 
@@ -66,13 +62,10 @@ def parse(text: str) -> list[Held]:
     if not text.strip():
         return []
     if text.lstrip().startswith("["):
-        return _parse_json(text)
+        return [_from_row(row) for row in rdma_tool.rows(text)]
     # Some releases forget the port: `link mlx5_0/lqpn 1`.
     lines = [GLUED.sub("/- ", line.strip()) for line in text.split("\n") if line.strip()]
-    for line in lines:
-        for kind, pattern in ERRORS:
-            if pattern.search(line) and not LINE.fullmatch(line):
-                raise ToolError(kind, printable(line)[:200])
+    check("\n".join(lines), KNOWN, row=LINE)
     if not text.endswith("\n"):
         raise NotRecognisedError("expected whole lines of rdma resource, got a cut-off text")
     return [_from_line(line) for line in lines]
@@ -89,21 +82,12 @@ def _from_line(line: str) -> Held:
     return _held(match["device"], kind, int(pid), comm)
 
 
-def _parse_json(text: str) -> list[Held]:
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise NotRecognisedError(f"expected the JSON of rdma resource: {error}") from None
-    return [_from_row(row) for row in rows if row != {}]
-
-
-def _from_row(row: object) -> Held:
-    if isinstance(row, dict):
-        device, pid, comm = row.get("ifname"), row.get("pid", 0), row.get("comm", "")
-        kind = "qp" if "lqpn" in row else "ctx" if "ctxn" in row else None
-        named = isinstance(device, str) and re.fullmatch(NAME, device)
-        if kind and named and isinstance(comm, str) and type(pid) is int and pid >= 0:
-            return _held(str(device), kind, pid, comm)
+def _from_row(row: dict[str, object]) -> Held:
+    device, pid, comm = row.get("ifname"), row.get("pid", 0), row.get("comm", "")
+    kind = "qp" if "lqpn" in row else "ctx" if "ctxn" in row else None
+    named = isinstance(device, str) and re.fullmatch(rdma_tool.NAME, device)
+    if kind and named and isinstance(comm, str) and type(pid) is int and pid >= 0:
+        return _held(str(device), kind, pid, comm)
     raise NotRecognisedError(f"expected ifname, ctxn or lqpn, pid and comm, got {str(row)[:80]!r}")
 
 

@@ -1,0 +1,53 @@
+"""What all objects of iproute2's `rdma` have in common: complaints, and the form of the JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools.complaints import Known
+
+NAME = r"[A-Za-z0-9_.:@-]+"
+
+#: Without ib_core every command fails, known to `rdma` or not, with nothing on stdout.
+COMPLAINTS: Known = (
+    ("not_supported", re.compile(r"Unknown (?:parameter|argument|command)|not supported")),
+    ("no_rdma_subsystem", re.compile(r"Failed to open NETLINK_RDMA socket")),
+    ("no_such_device", re.compile(r"No such device|Wrong device")),
+)
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    """Return the objects of a JSON list; releases before 2021 print `[{}]` for none.
+
+    Raises NotRecognisedError for anything else, also for a key that comes twice.
+    """
+    try:
+        tree = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise NotRecognisedError(f"expected the JSON of rdma: {error}") from None
+    if not isinstance(tree, list) or not all(isinstance(row, dict) for row in tree):
+        raise NotRecognisedError(f"expected a JSON list of objects, got {text.strip()[:80]!r}")
+    return [row for row in tree if row]
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key comes twice")
+    return found
+
+
+def _refuse(word: str) -> object:
+    raise ValueError(f"{word} is no number")
+
+
+def port_of(row: dict[str, object]) -> tuple[str, int]:
+    """Take device and port out of a row; releases before 5.5 write `mlx5_0/1` for the name."""
+    name, port = row.pop("ifname", None), row.pop("port", None)
+    if isinstance(name, str) and type(port) is int and 0 <= port < 256:
+        device = name.removesuffix(f"/{port}")
+        if re.fullmatch(NAME, device):
+            return device, port
+    raise NotRecognisedError(f"expected ifname and port of rdma, got {str(name)[:80]!r}")
