@@ -1,8 +1,8 @@
 """Intel E810: ice, with the counters of irdma.
 
-Names: drivers/net/ethernet/intel/ice/ice_ethtool.c; `.nic` are those of the port. Registers have 32
-and 40 bits; the service task adds them up to 64, every two seconds at the latest. The driver has no
-counter of link-down events in these statistics. Left out on purpose: `*_xon` (the end of each
+Names: drivers/net/ethernet/intel/ice/ice_ethtool.c; `.nic` are those of the port; a
+capture of E810 is in isc-projects/ethq, tests/ice. Registers have 32 and 40 bits; the service task
+adds them up to 64, every two seconds at the latest. No counter of link-down events is among them. Left out on purpose: `*_xon` (the end of each
 pause) and `rx_bytes.nic` (it holds other traffic).
 """
 
@@ -16,7 +16,6 @@ from pytest_fabric.counters.entry import Counter, Driver, entry, refreshed
 
 #: How often the service task reads the port's registers.
 SERVICE_S = 2.0
-
 
 #: What ice and i40e share, without the suffix or prefix that says that it is of the port.
 PORT = (
