@@ -2,10 +2,10 @@
 
 Names: drivers/infiniband/hw/bnxt_re/hw_counters.c and
 drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c; a capture is in isc-projects/ethq, tests/bnxt_en.
-The NIC writes its statistics to memory once a second (BNXT_DEF_STATS_COAL_TICKS). From Thor on those of a function have 48 bits: bnxt_en adds them
-up, bnxt_re shows them as they are. Left out on purpose: `active_*` and `watermark_*` (gauges),
-`recoverable_errors` (it shows broadcasts), `{rx,tx}_pfc_frames` (the sum of the counters per
-priority).
+The NIC writes its statistics to memory once a second (BNXT_DEF_STATS_COAL_TICKS). From Thor on
+those of a function have 48 bits: bnxt_en adds them up, bnxt_re shows them as they are. Left out on
+purpose: `active_*` and `watermark_*` (gauges), `recoverable_errors` (it shows broadcasts),
+`{rx,tx}_pfc_frames` (the sum of the counters per priority).
 """
 
 from __future__ import annotations

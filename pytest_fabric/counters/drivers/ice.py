@@ -1,9 +1,9 @@
 """Intel E810: ice, with the counters of irdma.
 
-Names: drivers/net/ethernet/intel/ice/ice_ethtool.c; `.nic` are those of the port; a
-capture of E810 is in isc-projects/ethq, tests/ice. Registers have 32 and 40 bits; the service task
-adds them up to 64, every two seconds at the latest. No counter of link-down events is among them. Left out on purpose: `*_xon` (the end of each
-pause) and `rx_bytes.nic` (it holds other traffic).
+Names: drivers/net/ethernet/intel/ice/ice_ethtool.c; `.nic` are those of the port; a capture of E810
+is in isc-projects/ethq, tests/ice. Registers have 32 and 40 bits; the service task adds them up to
+64, every two seconds at the latest. No counter of link-down events is among them. Left out on
+purpose: `*_xon` (the end of each pause) and `rx_bytes.nic` (it holds other traffic).
 """
 
 from __future__ import annotations
