@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from pytest_fabric.counters.catalogue import meanings, refresh_s
+from pytest_fabric.counters.catalogue import (
+    group,
+    is_verified,
+    meanings,
+    missing,
+    per_priority,
+    refresh_s,
+    require_meaning,
+)
 from pytest_fabric.counters.window import growth, require, saturated, snapshot
 
-__all__ = ["growth", "meanings", "refresh_s", "require", "saturated", "snapshot"]
+__all__ = [
+    "group",
+    "growth",
+    "is_verified",
+    "meanings",
+    "missing",
+    "per_priority",
+    "refresh_s",
+    "require",
+    "require_meaning",
+    "saturated",
+    "snapshot",
+]

@@ -14,8 +14,9 @@ from pytest_fabric.results import Growth, Snapshot
 #: A line of `grep -sH . counters/* hw_counters/*`: names may hold blanks, but no colon.
 FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
 
-#: A line of `ethtool -S`: names may hold colons, so that the last one ends the name.
-STATISTIC = re.compile(r"\s*(\S(?:.*\S)?): (\S+)")
+#: A line of `ethtool -S`: names may hold colons, so that the last one ends the name. Some drivers
+#: pad names with blanks.
+STATISTIC = re.compile(r"\s*(\S.*): (\S+)")
 
 #: Nearly always every line is one of these, before its only colon, and ends with a number of so
 #: many digits: no failed read shows that.
@@ -104,7 +105,7 @@ def _ethtool(text: str) -> Readings:
         match = STATISTIC.fullmatch(line)
         if match is None:
             raise NotRecognisedError(f"expected 'NAME: NUMBER', got {line.strip()[:80]!r}")
-        name, reading = match.group(1), _reading(match.group(2), is_whole)
+        name, reading = match.group(1).rstrip(), _reading(match.group(2), is_whole)
         block[name] = reading if block.get(name, reading) == reading else "it is there twice"
     return _add(total, block)
 
@@ -142,9 +143,9 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     """Return how far each counter with a meaning grew, and by meaning what cannot be told.
 
     Growth of bytes is in bytes, whatever the counter counts in; zero growth is listed too. Wraps of
-    32 bits are undone. A counter that was reset, is saturated or unreadable, or exists in one of
-    the two only, is a problem of its meaning; the others still count. Raises CounterError when the
-    snapshots are of different ports.
+    less than 64 bits are undone. A counter that was reset, is saturated or unreadable, or exists in
+    one of the two only, is a problem of its meaning; the others still count. Raises CounterError
+    when the snapshots are of different ports.
     """
     if (before.port, before.driver) != (after.port, after.driver):
         raise CounterError(
@@ -204,7 +205,7 @@ def _by_meaning(
 
 def _is_ethernet(shot: Snapshot) -> bool:
     """Return what the port says; where nobody asked it, counters of RoCE give it away."""
-    return shot.link_layer == "Ethernet" or not catalogue.ROCE_ONLY.isdisjoint(shot.names)
+    return catalogue.is_ethernet(shot.driver, shot.link_layer, shot.names)
 
 
 def _grown(name: str, match: Match, before: Snapshot, after: Snapshot) -> Growth:
@@ -238,7 +239,12 @@ def _delta(counter: Counter, before: int, after: int) -> int:
         return after - before
     wrapped = after + counter.maximum + 1 - before
     # A reset to a low value looks like a wrap by more than half the range: no window is so long.
-    is_wrap = counter.behaviour == "wraps" and counter.bits == 32 and wrapped <= counter.maximum / 2
+    is_wrap = (
+        counter.behaviour == "wraps"
+        and counter.bits < 64
+        and before <= counter.maximum
+        and wrapped <= counter.maximum / 2
+    )
     if not is_wrap:
         raise CounterError(f"was reset during the run: {before:,} before, {after:,} after")
     return wrapped

@@ -6,15 +6,34 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_fabric.counters import growth, require, saturated, snapshot
+from pytest_fabric.counters import catalogue, growth, require, saturated, snapshot
 from pytest_fabric.errors import CounterError, NotRecognisedError
 from pytest_fabric.results import Growth, Snapshot
 
 DATA = Path(__file__).parents[1] / "data"
 PORT = "gpu001:rail0"
+
+#: One counter of each width and behaviour, by name.
+COUNTED = {
+    name: (driver, match.counter)
+    for driver, name in (
+        ("mlx5_core", "local_link_integrity_errors"),
+        ("mlx5_core", "link_downed"),
+        ("mlx5_core", "symbol_error"),
+        ("mlx5_core", "port_xmit_wait"),
+        ("mlx5_core", "port_xmit_data"),
+        ("mlx5_core", "out_of_sequence"),
+        ("mlx5_core", "rx_discards_phy"),
+        ("bnxt_en", "tx_pkts"),
+        ("ice", "rx_crc_errors.nic"),
+        ("mlx4_core", "sq_num_to"),
+        ("idpf", "Rcvd Out of order packets"),
+    )
+    if (match := catalogue.find(driver, name))
+}
 
 
 def text(folder: str, case: str) -> str:
@@ -85,6 +104,18 @@ def test_a_name_that_comes_twice_with_two_values_is_unreadable() -> None:
     taken = snapshot(PORT, "mlx5_core", "", "NIC statistics:\n  tx_err: 1\n  tx_err: 2\n")
 
     assert taken.unreadable == {"tx_err": "it is there twice"}
+
+
+def test_a_name_that_is_padded_with_blanks_is_the_name() -> None:
+    """As cxgb4 prints them."""
+    taken = snapshot(PORT, "cxgb4", "", "NIC statistics:\n     rx_ppp3_frames         : 12\n")
+
+    assert taken.values == {"rx_ppp3_frames": 12}
+
+
+def test_a_line_of_blanks_without_end_is_refused_at_once() -> None:
+    with pytest.raises(NotRecognisedError):
+        snapshot(PORT, "cxgb4", "", f"NIC statistics:\n  a{' ' * 200_000}b\n")
 
 
 @pytest.mark.parametrize("ethtool", [None, "", "no stats available\n"])
@@ -235,6 +266,48 @@ def test_a_q_counter_tells_any_growth_below_half_its_range(start: int, delta: in
     assert grown(shot(out_of_sequence=start), after)["out_of_sequence"].delta == delta
 
 
+@given(
+    name=st.sampled_from(sorted(COUNTED)),
+    start=st.integers(0, 2**64 - 2),
+    step=st.one_of(st.integers(0, 300), st.integers(0, 2**63 - 1)),
+    reset=st.one_of(st.none(), st.integers(0, 300), st.integers(0, 2**63 - 1)),
+)
+def test_growth_is_right_or_an_error(name: str, start: int, step: int, reset: int | None) -> None:
+    """A counter moves by `step`, and where there is a reset by `reset` more from zero.
+
+    Nobody can see a reset after which the counter passed its old value, nor tell one near the end
+    of the range from a wrap: those are left out, as is more growth than half a range.
+    """
+    driver, counter = COUNTED[name]
+    start = min(start, counter.maximum)
+    assume(step <= counter.maximum // 2)
+    end = start + step if reset is None else reset
+    wraps = counter.behaviour == "wraps"
+    last = end % (counter.maximum + 1) if wraps else min(end, counter.maximum)
+    if reset is not None:
+        assume(last < start <= counter.maximum // 2)
+
+    entries, problems = growth(shot(driver, **{name: start}), shot(driver, **{name: last}))
+
+    told = {entry.delta for entry in entries}
+    full = not wraps and last == counter.maximum
+    if reset is None and (start + step == last or (wraps and counter.bits < 64)) and not full:
+        assert told == {step * 4 if counter.unit == "words4" else step}
+        assert problems == {}
+    else:
+        assert told == set()
+        assert list(problems) == [counter.meaning]
+
+
+def test_a_counter_that_is_wider_than_we_know_is_not_taken_to_wrap() -> None:
+    """Older cards of bnxt count bytes in 64 bits, newer ones in 48."""
+    wide, narrow = shot("bnxt_en", rx_bytes=2**50), shot("bnxt_en", rx_bytes=2**48 - 10)
+
+    assert grown(narrow, shot("bnxt_en", rx_bytes=90))["rx_bytes"].delta == 100
+    assert grown(wide, shot("bnxt_en", rx_bytes=2**50 + 7))["rx_bytes"].delta == 7
+    assert "was reset" in problem(wide, shot("bnxt_en", rx_bytes=90))["bytes"]
+
+
 @pytest.mark.parametrize(
     ("statistics", "names"),
     [
@@ -258,8 +331,8 @@ def test_a_missing_counter_is_not_zero_growth() -> None:
 def test_a_meaning_that_can_only_be_misread_is_missing_with_the_reason() -> None:
     taken = snapshot(PORT, "i40iw", text("sysfs", "no-pma"), None)
 
-    with pytest.raises(CounterError, match="symbol_error: it reads 'N/A"):
-        require(taken, "symbol_errors")
+    with pytest.raises(CounterError, match="port_rcv_data: it reads 'N/A"):
+        require(taken, "bytes")
 
 
 @pytest.mark.parametrize("meaning", ["crc_errors", "symbol_errors", "discards", "link_downed"])
