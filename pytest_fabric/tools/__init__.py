@@ -6,11 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.tools import (
+    dcb_app,
+    dcb_pfc,
+    devlink_health,
+    devlink_info,
     ethtool_statistics,
     ibv_devinfo,
+    interrupts,
+    kernel_log,
+    lldp,
+    lspci,
+    mlnx_qos,
     nvidia_smi,
     perftest,
+    proc_limits,
     rdma_resource,
+    sysctl,
 )
 
 #: A result as `parse` prints it: keys in snake_case, with the unit as suffix.
@@ -39,4 +50,15 @@ TOOLS: Mapping[str, Parser] = {
     "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
     "rdma-resource": Parser(rdma_resource.records, _unversioned),
     "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
+    "devlink-health": Parser(devlink_health.records, _unversioned),
+    "devlink-info": Parser(devlink_info.records, _unversioned),
+    "mlnx_qos": Parser(mlnx_qos.records, _unversioned),
+    "dcb-pfc": Parser(dcb_pfc.records, _unversioned),
+    "dcb-app": Parser(dcb_app.records, _unversioned),
+    "lspci": Parser(lspci.records, _unversioned),
+    "lldp": Parser(lldp.records, _unversioned),
+    "interrupts": Parser(interrupts.records, _unversioned),
+    "kernel-log": Parser(kernel_log.records, _unversioned),
+    "sysctl": Parser(sysctl.records, _unversioned),
+    "limits": Parser(proc_limits.records, _unversioned),
 }
