@@ -132,7 +132,8 @@ KINDS = (
         ),
     ),
     ("link", _pattern(rf"(?:\S+ )?{PCI} {NETDEV}: (?:\S+: \S+ )?(?:NIC )?{STATE}")),
-    ("link", _pattern(rf"(?:[a-z0-9_]+: )?(?=[A-Za-z]){NETDEV}:? (?:NIC )?{STATE}")),
+    ("link", _pattern(rf"(?:[a-z0-9_]+: )?(?=[A-Za-z]){NETDEV}: (?:NIC )?{STATE}")),
+    ("link", _pattern(rf"[a-z0-9_]+: {NETDEV} NIC {STATE}")),
     ("link", _pattern(rf"\S+: \(?slave {NETDEV}\)?: link status definitely (?P<state>up|down)\b")),
     (
         "link",
