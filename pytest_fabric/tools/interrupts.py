@@ -23,7 +23,7 @@ IRQ = re.compile(r"[0-9]{1,10}")
 DEVICE = re.compile(r"\S.*?\s[0-9]{1,10}(?:-[a-z_-]+|\s+(?:Edge|Level)(?:-\S+)?)(?:\s+(\S.*))?")
 AFFINITY = re.compile(
     r"/proc/irq/([0-9]{1,10})/(?:effective_affinity_list|smp_affinity_list):"
-    r"([0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?){0,10000})?"
+    r"((?:[0-9]{1,5}[,-])*[0-9]{1,5})?"
 )
 
 
@@ -106,11 +106,19 @@ def affinities(text: str) -> dict[int, tuple[int, ...]]:
     An IRQ that no CPU serves has none; a node without such files gives nothing. Raises
     NotRecognisedError for any other line, also for one that is cut off.
     """
-    lines = [line for line in text.split("\n") if line]
-    matches = [AFFINITY.fullmatch(line) for line in lines]
+    matches = [AFFINITY.fullmatch(line) for line in text.split("\n") if line]
     if (text and not text.endswith("\n")) or None in matches:
         raise NotRecognisedError("expected lines such as /proc/irq/77/effective_affinity_list:34")
-    return {int(match[1]): cpu_list(match[2] or "") for match in matches if match}
+    return {int(match[1]): _cpus(match[2] or "") for match in matches if match}
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    """Return the CPUs of a list that the kernel wrote: it ascends, so it cannot be endless."""
+    numbers = [int(number) for number in re.findall(r"[0-9]+", text)]
+    cpus = cpu_list(text) if numbers == sorted(set(numbers)) else ()
+    if text and not cpus:
+        raise NotRecognisedError(f"expected CPUs such as 0-3,8, got {text[:80]!r}")
+    return cpus
 
 
 def records(text: str) -> list[dict[str, object]]:

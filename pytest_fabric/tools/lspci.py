@@ -39,7 +39,7 @@ WIDTH = re.compile(r"Width x([0-9]{1,2})")
 ASPM = re.compile(r"ASPM ([A-Za-z0-9 ]+?)(?: Enabled)?;")
 PAYLOAD = re.compile(r"MaxPayload ([0-9]{1,5}) bytes")
 READ = re.compile(r"MaxReadReq ([0-9]{1,5}) bytes")
-FLAG = re.compile(r"([A-Za-z0-9_]+)([+-])")
+FLAG = re.compile(r"\b([A-Za-z0-9_]{1,40})([+-])")
 
 
 @dataclass(frozen=True)
