@@ -58,7 +58,7 @@ def parse(text: str) -> list[Rule]:
     Raises ToolError when dcb reports an error, NotRecognisedError for any other text.
     """
     if is_json(text):
-        sections = as_object(load(text), "document").items()
+        sections = as_object(load(text, dcb.ERRORS), "document").items()
         return [rule for name, rows in sections for rule in _from_json(_selector(name, "_"), rows)]
     lines = dcb.lines(text)
     titles = [words[0] for words in lines]

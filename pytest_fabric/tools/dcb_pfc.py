@@ -46,7 +46,11 @@ def parse(text: str) -> Pfc:
 
     Raises ToolError when dcb reports an error, NotRecognisedError for any other text.
     """
-    values = as_object(load(text), "document") if is_json(text) else _from_lines(dcb.lines(text))
+    values = (
+        as_object(load(text, dcb.ERRORS), "document")
+        if is_json(text)
+        else _from_lines(dcb.lines(text))
+    )
     flags = [_flag(flag) for flag in as_list(values.get("prio_pfc"), "prio_pfc")]
     if len(flags) != dcb.PRIORITIES:
         raise NotRecognisedError(f"expected PFC of 8 priorities, got {len(flags)}")

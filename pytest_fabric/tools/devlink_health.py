@@ -59,7 +59,7 @@ def parse(text: str) -> list[Reporter]:
 
 
 def _from_json(text: str) -> list[Reporter]:
-    health = as_object(as_object(load(text), "document").get("health"), "health")
+    health = as_object(as_object(load(text, devlink.ERRORS), "document").get("health"), "health")
     return [
         _reporter(device, as_object(entry, "reporter"))
         for device, entries in health.items()

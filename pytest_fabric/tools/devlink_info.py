@@ -64,7 +64,7 @@ def parse(text: str) -> list[Version]:
 
 
 def _from_json(text: str) -> dict[str, _Device]:
-    info = as_object(as_object(load(text), "document").get("info"), "info")
+    info = as_object(as_object(load(text, devlink.ERRORS), "document").get("info"), "info")
     return {name: _from_entry(name, as_object(entry, name)) for name, entry in info.items()}
 
 

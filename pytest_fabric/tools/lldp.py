@@ -18,6 +18,7 @@ from pytest_fabric.tools.printable import printable
 from pytest_fabric.tools.strict_json import as_object, is_json, load
 
 ERRORS: Known = (
+    ("permission", re.compile(r"(?i)socket .*Permission denied|insufficient permissions?")),
     (
         "not_running",
         re.compile(
@@ -26,7 +27,6 @@ ERRORS: Known = (
         ),
     ),
     ("no_such_device", re.compile(r"^(?:Device|Agent instance for device) not found|^No such dev")),
-    ("permission", re.compile(r"(?i)insufficient permissions?|must be root")),
 )
 
 #: Kinds of IDs, by the words of either tool.
@@ -79,7 +79,7 @@ def parse(text: str) -> list[Neighbour]:
     Raises ToolError when the daemon cannot be asked, NotRecognisedError for any other text.
     """
     if is_json(text):
-        root = _only(as_object(load(text), "document").get("lldp"), "lldp")
+        root = _only(as_object(load(text, ERRORS), "document").get("lldp"), "lldp")
         return [_from_json(name, entry) for name, entry in _interfaces(root)]
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if text.endswith("\n") and any(PAIR.fullmatch(line) for line in lines):

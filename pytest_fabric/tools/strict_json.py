@@ -6,6 +6,7 @@ import json
 import math
 
 from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools import complaints
 
 
 def is_json(text: str) -> bool:
@@ -13,17 +14,19 @@ def is_json(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[")
 
 
-def load(text: str) -> object:
+def load(text: str, known: complaints.Known = ()) -> object:
     """Return the value of a whole JSON text.
 
-    Raises NotRecognisedError for a text that is cut off or nested too deeply, for a key that comes
-    twice, and for NaN and infinite numbers.
+    Raises ToolError for a text with a complaint, one of `known` or of the shell, around the JSON,
+    which such a tool closes all the same. Raises NotRecognisedError for one that is cut off or
+    nested too deeply, for a key that comes twice, and for NaN and infinite numbers.
     """
     try:
         return json.loads(
             text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite
         )
     except (ValueError, RecursionError) as error:
+        complaints.check(text, known)
         raise NotRecognisedError(f"expected whole JSON: {str(error)[:120]}") from None
 
 
