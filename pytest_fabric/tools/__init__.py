@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.tools import (
+    dcb_app,
+    dcb_pfc,
+    devlink_health,
+    devlink_info,
     ethtool_statistics,
     ibdev2netdev,
     iblinkinfo,
@@ -14,15 +18,22 @@ from pytest_fabric.tools import (
     ibstatus,
     ibv_devices,
     ibv_devinfo,
+    interrupts,
+    kernel_log,
+    lldp,
+    lspci,
+    mlnx_qos,
     nvidia_smi,
     perfquery,
     perftest,
     perftest_samples,
+    proc_limits,
     rdma_link,
     rdma_resource,
     rdma_statistic,
     show_gids,
     sminfo,
+    sysctl,
 )
 
 #: A result as `parse` prints it: keys in snake_case, with the unit as suffix.
@@ -63,4 +74,15 @@ TOOLS: Mapping[str, Parser] = {
     "ibnetdiscover": Parser(ibnetdiscover.records, _unversioned),
     "sminfo": Parser(sminfo.records, _unversioned),
     "perfquery": Parser(perfquery.records, _unversioned),
+    "devlink-health": Parser(devlink_health.records, _unversioned),
+    "devlink-info": Parser(devlink_info.records, _unversioned),
+    "mlnx_qos": Parser(mlnx_qos.records, _unversioned),
+    "dcb-pfc": Parser(dcb_pfc.records, _unversioned),
+    "dcb-app": Parser(dcb_app.records, _unversioned),
+    "lspci": Parser(lspci.records, _unversioned),
+    "lldp": Parser(lldp.records, _unversioned),
+    "interrupts": Parser(interrupts.records, _unversioned),
+    "kernel-log": Parser(kernel_log.records, _unversioned),
+    "sysctl": Parser(sysctl.records, _unversioned),
+    "limits": Parser(proc_limits.records, _unversioned),
 }
