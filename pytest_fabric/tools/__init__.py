@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from pytest_fabric.tools import (
     ethtool_statistics,
     ibv_devinfo,
+    iperf3,
+    nccl_tests,
     nvidia_smi,
+    nvidia_smi_gpu,
+    nvidia_smi_topo,
     perftest,
+    ping,
     rdma_resource,
+    sonic_counters,
+    sonic_db,
+    sonic_lldp,
+    sonic_pfc,
+    sonic_watermark,
+    ss,
 )
 
 #: A result as `parse` prints it: keys in snake_case, with the unit as suffix.
@@ -39,4 +50,15 @@ TOOLS: Mapping[str, Parser] = {
     "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
     "rdma-resource": Parser(rdma_resource.records, _unversioned),
     "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
+    "nvidia-smi-gpu": Parser(nvidia_smi_gpu.records, _unversioned),
+    "nvidia-smi-topo": Parser(nvidia_smi_topo.records, _unversioned),
+    "nccl-tests": Parser(nccl_tests.records, nccl_tests.find_version),
+    "ping": Parser(ping.records, _unversioned),
+    "iperf3": Parser(iperf3.records, iperf3.find_version),
+    "ss": Parser(ss.records, _unversioned),
+    "sonic-pfc": Parser(sonic_pfc.records, _unversioned),
+    "sonic-counters": Parser(sonic_counters.records, _unversioned),
+    "sonic-watermark": Parser(sonic_watermark.records, _unversioned),
+    "sonic-lldp": Parser(sonic_lldp.records, _unversioned),
+    "sonic-db": Parser(sonic_db.records, _unversioned),
 }
