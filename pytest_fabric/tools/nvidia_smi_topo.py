@@ -21,6 +21,7 @@ PATH = re.compile(r"X|SYS|SOC|NODE|PHB|PXB|PIX|PSB|C2C|NV[0-9]{1,2}|N/A")
 CPUS = re.compile(r"[0-9]+(?:[-,][0-9]+)*|N/A")
 NUMBER = re.compile(r"[0-9]{1,6}(?:[-,][0-9]+)*|N/A")
 NIC = re.compile(r"NIC[0-9]+")
+LEGEND = re.compile(r"(?:NIC )?Legend:|\s+(?:[A-Z0-9#]{1,5} +=|NIC[0-9]+:) .*")
 NAMED = re.compile(r"\s+(NIC[0-9]+): (\S+)")
 
 
@@ -29,7 +30,8 @@ class Device:
     """A row of the matrix: `paths` leads to each of `peers`, in the same order.
 
     Nearest first: `NV#`, `PIX`, `PXB`, `PHB`, `NODE`, `SYS`. `rdma_device` is the RDMA device of a
-    NIC; NICs have no affinity here. None stands for what the driver does not know.
+    NIC; NICs have no affinity here. None stands for what the driver does not know. `complete` is
+    True when all rows and all names were there, and None when some may have been cut off.
     """
 
     device: str
@@ -39,6 +41,7 @@ class Device:
     cpu_affinity: str | None
     numa_affinity: str | None
     gpu_numa_id: str | None
+    complete: bool | None
 
 
 def command() -> tuple[str, ...]:
@@ -49,8 +52,8 @@ def command() -> tuple[str, ...]:
 def parse(text: str) -> list[Device]:
     """Return every GPU and NIC of the matrix.
 
-    Raises ToolError when the tool cannot tell, NotRecognisedError for any other text, also for a
-    matrix that lacks a row, or a NIC whose name the legend lacks: the text is cut off.
+    Each row is whole, but some may be missing at the end: then none is `complete`. Raises ToolError
+    when the tool cannot tell, NotRecognisedError for any other text.
     """
     lines = [UNDERLINE.sub("", line).rstrip(" \r") for line in text.split("\n")]
     place = next((at for at, line in enumerate(lines) if re.match(r"\s+[A-Za-z]\w*\s", line)), None)
@@ -61,12 +64,16 @@ def parse(text: str) -> list[Device]:
     names, affinities = titles
     if any(line.strip() for line in lines[:place]):
         raise NotRecognisedError(f"expected nothing above the matrix, got {lines[0][:80]!r}")
-    rows = lines[place + 1 : place + 1 + len(names)]
-    legend = _legend([name for name in names if NIC.fullmatch(name)], lines[place + 1 :])
-    if len(rows) < len(names):
-        raise NotRecognisedError(f"expected {len(names)} rows, got {len(rows)}: cut off")
+    below = [line for line in lines[place + 1 :] if line.strip()]
+    rows = [line for line in below if not LEGEND.fullmatch(line)]
+    legend = {match[1]: match[2] for line in below if (match := NAMED.fullmatch(line))}
+    if not 0 < len(rows) <= len(names):
+        raise NotRecognisedError(f"expected up to {len(names)} rows, got {len(rows)}")
+    known = all(name in legend for name in names if NIC.fullmatch(name))
+    complete = known and len(rows) == len(names)
     return [
-        _device(row, name, names, affinities, legend) for row, name in zip(rows, names, strict=True)
+        _device(row, name, (names, affinities), legend, complete or None)
+        for row, name in zip(rows, names, strict=False)
     ]
 
 
@@ -78,17 +85,14 @@ def _titles(line: str) -> tuple[list[str], list[str]] | None:
     return (names, affinities) if whole and names and names[0].startswith("GPU") else None
 
 
-def _legend(nics: list[str], lines: list[str]) -> dict[str, str]:
-    legend = {match[1]: match[2] for line in lines if (match := NAMED.fullmatch(line))}
-    missing = [nic for nic in nics if nic not in legend]
-    if missing:
-        raise NotRecognisedError(f"expected {missing[0]} in the legend, got none: cut off")
-    return legend
-
-
 def _device(
-    row: str, name: str, names: list[str], affinities: list[str], legend: dict[str, str]
+    row: str,
+    name: str,
+    titles: tuple[list[str], list[str]],
+    legend: dict[str, str],
+    complete: bool | None,
 ) -> Device:
+    names, affinities = titles
     words = row.split()
     paths = words[1 : len(names) + 1]
     known = all(PATH.fullmatch(path) for path in paths) and len(paths) == len(names)
@@ -98,13 +102,21 @@ def _device(
     others = [(peer, path) for peer, path in zip(names, paths, strict=True) if peer != name]
     return Device(
         device=name,
-        rdma_device=None if name.startswith("GPU") else printable(legend.get(name, name)),
+        rdma_device=_rdma_device(name, legend),
         peers=tuple(peer for peer, _ in others),
         paths=tuple(None if path == "N/A" else path for _, path in others),
         cpu_affinity=_known(told.get("CPU Affinity"), CPUS),
         numa_affinity=_known(told.get("NUMA Affinity"), NUMBER),
         gpu_numa_id=_known(told.get("GPU NUMA ID"), NUMBER),
+        complete=complete,
     )
+
+
+def _rdma_device(name: str, legend: dict[str, str]) -> str | None:
+    """Return the RDMA device of a NIC; older drivers have its name in the matrix."""
+    if name.startswith("GPU"):
+        return None
+    return printable(legend[name]) if name in legend else None if NIC.fullmatch(name) else name
 
 
 def _affinities(row: str, devices: int, wanted: int) -> list[str | None]:
