@@ -26,9 +26,7 @@ ALIASES = {
     "pcie.link.gen.gpucurrent": "pcie.link.gen.current",
 }
 TITLE = re.compile(r"[a-z][a-z0-9_.]*(?: \[[A-Za-z%/]+\])?")
-BUS = re.compile(
-    r"(?:0{4})?([0-9A-Fa-f]{4}(?:[0-9A-Fa-f]{4})?:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])"
-)
+BUS = re.compile(r"([0-9A-Fa-f]{4,8}):([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])")
 NUMBER = re.compile(r"[0-9]{1,4}")
 
 #: Not known: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `[GPU is lost]`, ...
@@ -39,7 +37,7 @@ NONE = re.compile(r"\[.*\]|N/A|")
 class Gpu:
     """A GPU; a link that is idle may show a low generation, which is no fault.
 
-    `pci_bus_id` is written as in sysfs: four digits of domain, small letters.
+    `pci_bus_id` is written as in sysfs: at least four digits of domain, small letters.
     """
 
     pci_bus_id: str
@@ -89,7 +87,7 @@ def _gpu(row: list[str], titles: tuple[str, ...]) -> Gpu:
     if len(row) != len(titles) or len(told) != len(row) or bus is None:
         raise NotRecognisedError(f"expected {', '.join(titles)[:90]}, got {', '.join(row)[:90]!r}")
     return Gpu(
-        pci_bus_id=bus[1].lower(),
+        pci_bus_id=f"{int(bus[1], 16):04x}:{bus[2].lower()}",
         index=_number(told, "index"),
         name=_word(told, "name"),
         uuid=_word(told, "uuid"),
