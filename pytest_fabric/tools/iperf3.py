@@ -226,7 +226,9 @@ def _mbps(row: Mapping[str, Any]) -> float | None:
 
 def _loss(total: Mapping[str, Any]) -> dict[str, Any]:
     """Return what UDP lost; without packets there is neither jitter nor a share."""
-    packets, lost = json_text.count(total, "packets"), json_text.count(total, "lost_packets")
+    packets, lost = json_text.count(total, "packets"), json_text.count(total, "lost_packets", -1e15)
+    # Packets that come late or twice are taken off the lost ones, which can fall below none.
+    lost = None if lost is not None and lost < 0 else lost
     share = None if not packets or lost is None or lost > packets else 100 * lost / packets
     jitter = json_text.number(total, "jitter_ms") if packets else None
     return {"packets": packets, "lost_packets": lost, "lost_percent": share, "jitter_ms": jitter}

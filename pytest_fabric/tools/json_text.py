@@ -90,21 +90,21 @@ def parts(row: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     return value
 
 
-def number(row: Mapping[str, Any], key: str) -> float | None:
-    """Return a number of an object that is not negative, None when it is absent or null."""
+def number(row: Mapping[str, Any], key: str, least: float = 0) -> float | None:
+    """Return a number of an object, `least` or more; None when it is absent or null."""
     value = row.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise NotRecognisedError(f"expected {key} as one number from 0, got {_shown(value)}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
+        raise NotRecognisedError(f"expected {key} as one number from {least}, got {_shown(value)}")
     if value > 1e300:
         raise NotRecognisedError(f"expected {key} within reason, got a number beyond 1e300")
     return value
 
 
-def count(row: Mapping[str, Any], key: str) -> int | None:
-    """Return a whole number of an object, None when it is absent or null."""
-    value = number(row, key)
+def count(row: Mapping[str, Any], key: str, least: float = 0) -> int | None:
+    """Return a whole number of an object, `least` or more; None when it is absent or null."""
+    value = number(row, key, least)
     if value is not None and value != int(value):
         raise NotRecognisedError(f"expected {key} as a whole number, got {value}")
     return None if value is None else int(value)

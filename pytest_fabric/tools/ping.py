@@ -13,10 +13,11 @@ from pytest_fabric.tools.printable import printable
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:%-]{0,254}")
 DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 
-#: iputils prints no name, but the blank behind it, where the address has none.
+#: iputils prints no name, but the blank behind it, where the address has none; for IPv6 it repeats
+#: the name in front of the address.
 HEADER = re.compile(
-    r"PING (?P<host>[^\s()]*) ?\((?P<address>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\)"
-    r"(?: from \S+(?: [\w.-]+)?)?:? (?P<payload>[0-9]{1,6})"
+    r"PING (?P<host>[^\s()]*) ?\((?:[^\s()]+ \()?(?P<address>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\){1,2}"
+    r"(?: from \S+(?: [\w.-]*)?)?:? (?P<payload>[0-9]{1,6})"
     r"(?:\([0-9]+\) bytes of data\.| data bytes)(?:, id .*)?",
     re.ASCII,
 )

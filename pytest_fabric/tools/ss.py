@@ -32,7 +32,7 @@ WHOLE = re.compile(r"[0-9]{1,18}")
 
 #: Rates stand behind their name and a blank; everything else is `name:value` or a word alone.
 RATES = ("send", "pacing_rate", "delivery_rate")
-WORDS = {"ts", "sack", "ecn", "ecnseen", "fastopen", "app_limited", "<->", "---", "-->"}
+FLAGS = ("ts", "sack", "ecn", "ecnseen", "fastopen")
 ALGORITHM = re.compile(r"[a-z][a-z0-9_]{1,15}")
 
 KNOWN = (
@@ -159,10 +159,10 @@ def _told(state: str | None, local: str, peer: str, words: list[str]) -> Connect
 
 
 def _algorithm(words: list[str]) -> str | None:
-    """Return the congestion control: the first word alone that is no flag."""
-    before = words[: next(place for place, word in enumerate(words) if word.startswith("rto:"))]
-    alone = [word for word in before if word not in WORDS and ALGORITHM.fullmatch(word)]
-    return alone[0] if alone else None
+    """Return the congestion control: the word behind the flags, in front of the first value."""
+    end = next(at for at, word in enumerate(words) if word.startswith(("wscale:", "rto:")))
+    last = words[end - 1] if end else ""
+    return last if ALGORITHM.fullmatch(last) and last not in FLAGS else None
 
 
 def _matched(values: dict[str, str], key: str, pattern: re.Pattern[str]) -> re.Match[str] | None:

@@ -12,7 +12,7 @@ DASHES = re.compile(r"-+")
 COUNT = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,20}")
 
 #: No counter of this port or in this release.
-NONE = ("N/A", "n/a", "")
+NONE = ("N/A", "n/a")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ def read(text: str) -> tuple[list[Table], list[str]]:
     """Return the tables of a text in their order, and the lines that belong to none.
 
     A table ends with a line that does not keep to its columns, or the next caption; blank lines
-    inside are skipped. Raises NotRecognisedError when there is no table, or half a line.
+    inside are skipped. Cells may be empty, but for the first. Raises
+    NotRecognisedError when there is no table, or half a line.
     """
     lines = [line.rstrip() for line in text.split("\n")]
     rules = [at for at, line in enumerate(lines) if RULE.fullmatch(line) and at]
