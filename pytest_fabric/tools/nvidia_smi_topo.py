@@ -124,6 +124,8 @@ def _affinities(row: str, devices: int, wanted: int) -> list[str | None]:
     cells = [cell.strip() for cell in row.split("\t")]
     if len(cells) > devices:
         behind = cells[devices + 1 :]
+        if cells[0].startswith("GPU") and len(behind) < wanted:
+            raise NotRecognisedError(f"expected {wanted} cells behind the matrix: {row[-80:]!r}")
         if len(behind) > 2 and not behind[2]:
             del behind[2]
     else:

@@ -31,7 +31,7 @@ TITLE = re.compile(r"--- (\S*) ping statistics ---")
 COUNTS = re.compile(
     r"([0-9]{1,15}) packets transmitted, ([0-9]{1,15}) (?P<others>packets )?received"
     r"(?:, \+?(?P<duplicates>[0-9]{1,15}) duplicates)?(?:, \+(?P<corrupted>[0-9]{1,15}) corrupted)?"
-    r"(?:, \+(?P<errors>[0-9]{1,15}) errors)?(?:, [0-9.e+-]+% packet loss)?"
+    r"(?:, \+(?P<errors>[0-9]{1,15}) errors)?(?P<loss>, [0-9.e+-]+% packet loss)?"
     r"(?:, time -?[0-9]+ ?ms)?(?:, -- somebody is printing forged packets!)?"
 )
 _MS = r"([0-9]{1,12}(?:\.[0-9]+)?)"
@@ -159,6 +159,8 @@ def _run(header: re.Match[str], body: list[str], tail: list[str]) -> Ping:
             f"expected the statistics of ping, got {(strangers or tail)[:1]!r}"
         )
     sent, received, payload = int(counts[1]), int(counts[2]), int(header["payload"])
+    if sent and not counts["loss"]:
+        raise NotRecognisedError(f"expected the loss of packets, got {tail[0][:80]!r}")
     replies = _replies(body)
     if times is None and received and payload >= TIMED:
         raise NotRecognisedError("expected the line with the times: the text is cut off")

@@ -63,7 +63,7 @@ def parse(text: str) -> list[Neighbour]:
 
 
 def _from_table(text: str) -> list[Neighbour]:
-    found, others = tables.read(text)
+    found, others = tables.read(text, right=False)
     total = TOTAL.fullmatch(others[-1]) if others else None
     strange = [x for x in others[:-1] if not CODES.fullmatch(x) and not RULE.fullmatch(x)]
     rows = found[0].rows

@@ -24,12 +24,13 @@ class Table:
     rows: tuple[dict[str, str], ...]
 
 
-def read(text: str) -> tuple[list[Table], list[str]]:
+def read(text: str, right: bool = True) -> tuple[list[Table], list[str]]:
     """Return the tables of a text in their order, and the lines that belong to none.
 
     A table ends with a line that does not keep to its columns, or the next caption; blank lines
     inside are skipped. Cells may be empty, but for the first. Raises
-    NotRecognisedError when there is no table, or half a line.
+    NotRecognisedError when there is no table, or half a line: where cells are flush `right`, each
+    row reaches the end of the last column.
     """
     lines = [line.rstrip() for line in text.split("\n")]
     rules = [at for at, line in enumerate(lines) if RULE.fullmatch(line) and at]
@@ -43,20 +44,23 @@ def read(text: str) -> tuple[list[Table], list[str]]:
         if titles is None or len(set(titles)) != len(titles):
             raise NotRecognisedError(f"expected titles over their columns, got {lines[at - 1]!r}")
         caption = others[-1] if others else ""
-        rows, rest = _rows(lines[at + 1 : after], spans)
+        rows, rest = _rows(lines[at + 1 : after], spans, right)
         found.append(Table(caption, titles, tuple(dict(zip(titles, x, strict=True)) for x in rows)))
         others += rest
     return found, others
 
 
 def _rows(
-    lines: list[str], spans: list[tuple[int, int]]
+    lines: list[str], spans: list[tuple[int, int]], right: bool
 ) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return the rows, and the lines below them."""
     rows: list[tuple[str, ...]] = []
     for at, line in enumerate(lines):
         cells = _cells(line, spans)
         if line and (cells is None or not cells[0]):
             return rows, [rest for rest in lines[at:] if rest]
+        if line and right and len(line) != spans[-1][1]:
+            raise NotRecognisedError(f"expected a whole row, got {line.strip()[:80]!r}")
         if line and cells is not None:
             rows.append(cells)
     return rows, []
