@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 
-from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools import complaints
+from pytest_fabric.tools.nvidia_complaints import KNOWN
 from pytest_fabric.tools.printable import printable
 
 #: The title is asked for too: without it, no output and no process would look the same.
@@ -14,15 +16,6 @@ TITLE = "pid, process_name"
 
 #: The name may hold commas and blanks, or be `[Not Found]` or `[Insufficient Permissions]`.
 ROW = re.compile(r"([1-9][0-9]{0,9}), (\S.*)")
-
-#: What it says instead, mostly on stdout, and the word for it.
-ERRORS = (
-    ("no_driver", re.compile(r"couldn't communicate with the NVIDIA driver")),
-    ("no_devices", re.compile(r"No devices were found")),
-    ("driver_mismatch", re.compile(r"Driver/library version mismatch")),
-    ("failed", re.compile(r"Failed to initialize NVML|Unable to determine the device handle")),
-    ("tool_missing", re.compile(r"nvidia-smi'?: (?:command )?(?:not found|No such file)")),
-)
 
 
 @dataclass(frozen=True)
@@ -45,10 +38,7 @@ def parse(text: str) -> list[ComputeProcess]:
     without its title or whose last line is cut off.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    for line in lines:
-        for kind, pattern in ERRORS:
-            if pattern.search(line) and not ROW.fullmatch(line):
-                raise ToolError(kind, printable(line)[:200])
+    complaints.check(text, KNOWN, row=ROW)
     if lines[:1] != [TITLE] or not text.endswith("\n"):
         raise NotRecognisedError(f"expected {TITLE!r} and whole lines, got {text.strip()[:80]!r}")
     return list(dict.fromkeys(_process(line) for line in lines[1:]))

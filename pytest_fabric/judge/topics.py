@@ -1,0 +1,96 @@
+"""What a test reads of a topic: facts as values, an error where there is none, and the odd ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pytest_fabric.errors import MissingValueError
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.values import Value
+from pytest_fabric.judge.views import everything
+from pytest_fabric.metrics import TOPICS, unit_of
+from pytest_fabric.results import Fact
+
+
+@dataclass(frozen=True)
+class TopicResult:
+    """What a target says about a topic: `result.governor` is its metric `host.governor`.
+
+    Raises MissingValueError for what it does not say, with what would make it say so.
+    """
+
+    target: str
+    topic: str
+    facts: Mapping[str, Fact]
+    ledger: Ledger
+    available: Callable[[str], None] = everything
+
+    def __getattr__(self, name: str) -> Value:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        metric = metric_of(self.topic, name)
+        self.available(metric)
+        fact = self.facts.get(metric, Fact(None, "it does not say"))
+        if fact.value is None:
+            raise MissingValueError(f"{self.target}: {metric}: {fact.problem}")
+        self.ledger.reads.append(metric)
+        unit = unit_of(metric) or ""
+        return Value(fact.value, unit, metric, metric, self.ledger, fact.detail)
+
+
+@dataclass(frozen=True)
+class FleetResult:
+    """What all nodes, or all ports, say about a topic: `result.odd("firmware.version")`."""
+
+    topic: str
+    facts: Mapping[str, Mapping[str, Fact]]
+    ledger: Ledger
+    available: Callable[[str], None] = everything
+
+    def odd(self, name: str, among: str | None = None) -> Value:
+        """Return how many targets say something else than most of those that are alike.
+
+        `among` is a metric: only targets that say the same of it are alike (one firmware version
+        per board). Of two that differ, one is odd. Raises MissingValueError where one does not say.
+        """
+        metric = metric_of(self.topic, name)
+        self.available(metric)
+        groups: dict[object, dict[str, object]] = {}
+        for target, facts in self.facts.items():
+            kind = self._said(target, facts, metric_of(self.topic, among)) if among else ""
+            groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
+        if not groups:
+            raise MissingValueError(f"{metric}: no target says it")
+        detail = [line for kind, said in groups.items() for line in _odd(kind, said)]
+        self.ledger.reads.append(metric)
+        return Value(
+            len(detail), "", metric, f"targets with odd {metric}", self.ledger, tuple(detail)
+        )
+
+    def _said(self, target: str, facts: Mapping[str, Fact], metric: str) -> object:
+        fact = facts.get(metric, Fact(None, "it does not say"))
+        if fact.value is None:
+            raise MissingValueError(f"{target}: {metric}: {fact.problem}")
+        return fact.value
+
+
+def _odd(kind: object, said: Mapping[str, object]) -> list[str]:
+    """Return a line for each target that says something else than most."""
+    counts = Counter(said.values())
+    usual, most = min(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    beside = f" of {kind}" if kind else ""
+    return [
+        f"{target} {value}, {most} of {len(said)}{beside} have {usual}"
+        for target, value in said.items()
+        if value != usual
+    ]
+
+
+def metric_of(topic: str, name: str) -> str:
+    """Return the metric of a topic by its last word. Raises MissingValueError."""
+    names = {metric.rpartition(".")[2]: metric for metric in TOPICS[topic]}
+    if name not in names:
+        raise MissingValueError(f"{topic} has no {name!r}: it has {', '.join(sorted(names))}")
+    return names[name]

@@ -1,0 +1,49 @@
+"""What a topic is: commands that a node is asked, and what their outputs say, both pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pytest_fabric.measure.end import End
+from pytest_fabric.results import Fact, NodeFacts
+from pytest_fabric.transport import Collect, Outcome
+from pytest_fabric.transport.jobs import Word
+
+#: By target (the node, or the id of one of its ports), then by metric.
+Facts = Mapping[str, Mapping[str, Fact]]
+
+#: What a node may take to answer; the tools of firmware take seconds per port.
+DEADLINE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A node that is asked: what it said first, and its declared ports that were found."""
+
+    node: str
+    facts: NodeFacts
+    ends: tuple[End, ...]
+
+    def asroot(self, program: str) -> tuple[str, ...]:
+        """Return the words before a program that the profile lets run as root, mostly none."""
+        allowed = any(program in end.rail.profile.sudo for end in self.ends)
+        return ("sudo", "-n", program) if allowed else (program,)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic: `sections` are the commands, in one job; `read` says what came of them.
+
+    A fact that cannot be told has a `problem` with its remedy, and is never left out: a test that
+    asks for it is an error then.
+    """
+
+    name: str
+    sections: Callable[[Subject], Mapping[str, tuple[Word, ...]]]
+    read: Callable[[Subject, Mapping[str, Outcome]], Facts]
+    deadline_s: float = DEADLINE_S
+
+    def job(self, subject: Subject) -> Collect:
+        """Return the one job that asks a node."""
+        return Collect(dict(self.sections(subject)), self.deadline_s)
