@@ -6,8 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.tools import (
+    ethtool,
+    ethtool_driver,
+    ethtool_fec,
+    ethtool_pause,
     ethtool_statistics,
     ibv_devinfo,
+    ip_link,
     nvidia_smi,
     perftest,
     rdma_resource,
@@ -35,6 +40,11 @@ def _unversioned(text: str) -> None:
 
 TOOLS: Mapping[str, Parser] = {
     "perftest": Parser(perftest.records, perftest.find_version),
+    "ethtool": Parser(ethtool.records, _unversioned),
+    "ethtool-i": Parser(ethtool_driver.records, _unversioned),
+    "ethtool-a": Parser(ethtool_pause.records, _unversioned),
+    "ethtool-fec": Parser(ethtool_fec.records, _unversioned),
+    "ip-link": Parser(ip_link.records, _unversioned),
     "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
     "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
     "rdma-resource": Parser(rdma_resource.records, _unversioned),

@@ -10,7 +10,7 @@ from pytest_fabric.tools.printable import printable
 
 #: The kernel's answers as ethtool prints them, over netlink or ioctl.
 KNOWN: Known = (
-    ("no_such_device", re.compile(r"No such device(?! or address)|Cannot get device\b")),
+    ("no_such_device", re.compile(r"No such device(?! or address)")),
     (
         "not_supported",
         re.compile(r"Operation not supported|bad command line argument|unrecognized option"),
