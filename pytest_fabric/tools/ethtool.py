@@ -82,17 +82,18 @@ def parse(text: str) -> list[Settings]:
 
 
 def _from_lines(device: str, lines: list[str]) -> Settings:
-    words: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     key = ""
     for line in lines:
         field, more = FIELD.fullmatch(line), MORE.fullmatch(line)
-        if field is not None and field[1] not in words:
+        if field is not None and field[1] not in found:
             key = field[1]
-            words[key] = field[2] or ""
+            found[key] = [field[2] or ""]
         elif more is not None and key:
-            words[key] = f"{words[key]} {more[1]}"
+            found[key].append(more[1])
         elif not ethtool_common.ASIDE.fullmatch(line):
             raise NotRecognisedError(f"expected a setting of {device}, got {line[:80]!r}")
+    words = {key: " ".join(parts) for key, parts in found.items()}
     link = LINK.fullmatch(words.get("Link detected", ""))
     if link is None:
         raise NotRecognisedError(f"expected the link of {device}: the text is cut off")

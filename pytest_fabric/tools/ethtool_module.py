@@ -26,7 +26,7 @@ KNOWN: complaints.Known = (
     (
         "module_not_readable",
         re.compile(
-            r"(?:error|EEPROM (?:information|data)|Module EEPROM): .*(?:Input/output error|"
+            r"(?:error|EEPROM (?:information|data)|Module EEPROM): .{0,40}(?:Input/output error|"
             r"Invalid argument|No such device or address|Remote I/O error|No data available)"
         ),
     ),

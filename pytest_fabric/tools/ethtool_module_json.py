@@ -8,6 +8,7 @@ from typing import cast
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.tools import ethtool_module_hex, strict_json
 from pytest_fabric.tools import ethtool_module_values as values
+from pytest_fabric.tools.printable import printable
 
 TEXTS = {
     "connector": "connector_description",
@@ -216,7 +217,7 @@ def _flags(row: Row) -> Found:
         if kind is None:
             continue
         seen = True
-        name = key.replace("_", " ")
+        name = printable(key.replace("_", " "))
         lanes = value if isinstance(value, list) else [value]
         if not all(isinstance(lane, bool) for lane in lanes):
             raise NotRecognisedError(f"expected true or false for {key[:60]!r} in JSON")

@@ -12,7 +12,7 @@ LINE = re.compile(r"([A-Za-z][^:]{0,60}?)\s+:(?: (.*))?")
 CODED = re.compile(r"0x([0-9a-f]{2})(?: \((.*)\))?")
 LANE = re.compile(r"(.+?) ?\((?:Channel|Chan) ([1-9][0-9]?)\)")
 THRESHOLD = re.compile(r"(.+) (high|low) (alarm|warning) threshold")
-FLAG = re.compile(r"(.+ (?:high|low) (alarm|warning))")
+FLAG = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)* (?:high|low) (?:alarm|warning)")
 LANES = re.compile(r"\[((?: (?:Yes|No),?){1,64}) \]|None")
 NUMBER = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)(km|m|nm)")
 

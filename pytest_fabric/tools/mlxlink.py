@@ -19,7 +19,9 @@ KNOWN: complaints.Known = (
     ("permission", re.compile(r"(?i)permission denied|are you root|requires? root")),
     (
         "no_such_device",
-        re.compile(r"(?i)No such file|No such device|failed to open device|device .*not found"),
+        re.compile(
+            r"(?i)No such file|No such device|failed to open device|device .{0,80}not found"
+        ),
     ),
     ("no_module", re.compile(r"(?i)no (?:cable|module)\b|cable is (?:not connected|unplugged)")),
     ("not_supported", re.compile(r"(?i)not supported|unsupported|unknown argument|invalid option")),

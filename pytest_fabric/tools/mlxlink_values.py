@@ -20,6 +20,9 @@ RATE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,12})?(?:[eE][-+]?[0-9]{1,3})?")
 WIDTH = re.compile(r"([0-9]{1,2})x")
 RANGE = re.compile(r"(.*?)\s*\[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\]")
 
+#: No module has so many lanes; what blanks do to RANGE grows with the square of the length.
+LONGEST = 1000
+
 Ranged = tuple[list[float | None] | None, float | None, float | None]
 
 
@@ -109,6 +112,8 @@ class Reader:
         text = self.text(key)
         if text is None:
             return None, None, None
+        if len(text) > LONGEST:
+            raise _wrong(key, "readings", text)
         match = RANGE.fullmatch(text)
         numbers = [item.strip() for item in (match[1] if match else text).split(",")]
         values = [None if item in ABSENT else _number(key, item) for item in numbers]
