@@ -42,15 +42,15 @@ def _unversioned(text: str) -> None:
 
 TOOLS: Mapping[str, Parser] = {
     "perftest": Parser(perftest.records, perftest.find_version),
+    "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
+    "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
+    "rdma-resource": Parser(rdma_resource.records, _unversioned),
+    "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
     "ethtool": Parser(ethtool.records, _unversioned),
     "ethtool-i": Parser(ethtool_driver.records, _unversioned),
     "ethtool-a": Parser(ethtool_pause.records, _unversioned),
     "ethtool-m": Parser(ethtool_module.records, _unversioned),
     "ethtool-fec": Parser(ethtool_fec.records, _unversioned),
-    "mlxlink": Parser(mlxlink.records, _unversioned),
     "ip-link": Parser(ip_link.records, _unversioned),
-    "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
-    "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
-    "rdma-resource": Parser(rdma_resource.records, _unversioned),
-    "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
+    "mlxlink": Parser(mlxlink.records, _unversioned),
 }
