@@ -52,5 +52,5 @@ TOOLS: Mapping[str, Parser] = {
     "ethtool-m": Parser(ethtool_module.records, _unversioned),
     "ethtool-fec": Parser(ethtool_fec.records, _unversioned),
     "ip-link": Parser(ip_link.records, _unversioned),
-    "mlxlink": Parser(mlxlink.records, _unversioned),
+    "mlxlink": Parser(mlxlink.records, mlxlink.find_version),
 }

@@ -30,6 +30,7 @@ KNOWN: complaints.Known = (
 #: Keys are padded; what a shell says is not.
 ROW = re.compile(r"[A-Za-z][^:]{0,60}?\s+: .*")
 
+VERSION = re.compile(r'MFT Version[ "]{0,80}: ?"?(?:mft )?([0-9][A-Za-z0-9.-]{0,40})["\s]')
 
 #: How each field is read: the reader's method, and field -> key of the tool.
 FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -171,6 +172,12 @@ class Port:
     rx_los_lanes: list[int] | None
     tx_cdr_lol_lanes: list[int] | None
     rx_cdr_lol_lanes: list[int] | None
+
+
+def find_version(text: str) -> str | None:
+    """Return the release of MFT that the text shows, None where it shows none."""
+    match = VERSION.search(mlxlink_sections.without_colours(text))
+    return match[1] if match else None
 
 
 def command(device: str) -> tuple[str, ...]:

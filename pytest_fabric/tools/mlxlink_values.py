@@ -119,8 +119,8 @@ class Reader:
         values = [None if item in ABSENT else _number(key, item) for item in numbers]
         low = _number(key, match[2]) if match else None
         high = _number(key, match[3]) if match else None
-        if low == high == 0 and not any(values):
-            return None, None, None
+        if low == high == 0:  # no range is known; with readings of zero there are no diagnostics
+            return (values if any(values) else None), None, None
         return (None if all(value is None for value in values) else values), low, high
 
     def _items(self, key: str) -> list[str]:
