@@ -1,4 +1,8 @@
-"""`ethtool NETDEV`: speed, negotiation and link of a network device, as text or JSON."""
+"""`ethtool NETDEV`: speed, negotiation and link of a network device, as text or JSON.
+
+The text is asked for and not `--json`, which only releases from 6.10 on have: 6.10 and 6.11 show
+`auto-negotiation` in it as the contrary, and nothing in the output tells the release.
+"""
 
 from __future__ import annotations
 
