@@ -126,11 +126,11 @@ def _byte(word: str) -> int:
     return int(word, 16)
 
 
-def _numbers(values_: object) -> list[float]:
+def _numbers(listed: object) -> list[float]:
     """Return a list of numbers; a single one stands for one lane."""
     found = [
         strict_json.number_of({"lane": value}, "lane")
-        for value in (values_ if isinstance(values_, list) else [values_])
+        for value in (listed if isinstance(listed, list) else [listed])
     ]
     if None in found:
         raise NotRecognisedError("expected a number for each lane in JSON")

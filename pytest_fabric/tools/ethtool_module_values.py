@@ -26,7 +26,7 @@ IDENTIFIERS = {
     0x20: "SFP CMIS",
 }
 
-#: Quantity -> what its thresholds are called, and how many of each unit ethtool prints.
+#: The quantity of a threshold in ethtool's words -> its name and unit here; powers also have dBm.
 THRESHOLDS = {
     "module temperature": ("temperature", "c"),
     "module voltage": ("voltage", "mv"),
@@ -85,11 +85,10 @@ def length(metres: float) -> float | None:
 
 def threshold_keys() -> list[str]:
     """Return every key that a threshold can have."""
-    units = {"temperature": ("c",), "voltage": ("mv",), "tx_bias": ("ma",)}
-    names = ("temperature", "voltage", "tx_bias", "tx_power", "rx_power")
+    quantities = dict.fromkeys(THRESHOLDS.values())
     return [
-        f"{name}_{level}_{unit}"
-        for name in names
+        f"{name}_{level}_{each}"
+        for name, unit in quantities
         for level in LEVELS
-        for unit in units.get(name, ("mw", "dbm"))
+        for each in ((unit, "dbm") if unit == "mw" else (unit,))
     ]
