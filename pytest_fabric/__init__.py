@@ -1,6 +1,7 @@
 """Acceptance tests for RDMA networks, as a pytest plugin: what suites import."""
 
 from pytest_fabric.declare import (
+    host_facts,
     ib_read_bw,
     ib_read_lat,
     ib_send_bw,
@@ -15,6 +16,7 @@ from pytest_fabric.units import gbps, ms, us
 
 __all__ = [
     "gbps",
+    "host_facts",
     "ib_read_bw",
     "ib_read_lat",
     "ib_send_bw",

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import pytest
 
 from pytest_fabric.config import Cluster, Profile
 from pytest_fabric.declare import Declaration, layer_of
-from pytest_fabric.errors import MeasurementError
-from pytest_fabric.inventory import Inventory
+from pytest_fabric.errors import MeasurementError, MissingValueError
+from pytest_fabric.inventory import FABRIC, Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
+from pytest_fabric.judge.topics import FleetResult, TopicResult
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.parametrize import TARGET, NoTarget
+from pytest_fabric.metrics import TOPICS
+from pytest_fabric.parametrize import TARGET, NoTarget, loaded
 from pytest_fabric.report.planned import Planned
-from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.results import (
+    Fact,
+    Measured,
+    Measurement,
+    NodeFacts,
+    Pair,
+    Port,
+    RdmaPort,
+    Reading,
+)
 from pytest_fabric.subjects import MeasurablePair, NodeShell, Shell
 
 T = TypeVar("T")
@@ -28,6 +39,8 @@ ledger_key = pytest.StashKey[Ledger]()
 measured_key = pytest.StashKey[Measured]()
 
 Target = Pair | Port | str
+
+Result = PairResult | PortResult | NodeResult | TopicResult | FleetResult
 
 
 class Source(Protocol):
@@ -48,6 +61,9 @@ class Source(Protocol):
     def node(self, name: str) -> NodeFacts:
         """Return what a node says about itself. Raises TransportError, MeasurementError."""
 
+    def reading(self, topic: str, node: str) -> Reading:
+        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
+
     def shell(self, node: str) -> Shell:
         """Return a shell on a node. Raises TransportError."""
 
@@ -67,16 +83,21 @@ class Answers:
 
     def __init__(self, inventory: Inventory, source: Source, live: Live | None = None) -> None:
         self.cluster = inventory.cluster
+        self._nodes = inventory.nodes
         self._source = source
         self._live = live
 
-    def result(self, item: pytest.Item, target: Target) -> PairResult | PortResult | NodeResult:
+    def result(self, item: pytest.Item, target: Target) -> Result:
         """Return the result of what an item declares. Raises MeasurementError, TransportError."""
         declaration = declared(item)
         if declaration is None:
             raise MeasurementError(
                 str(target), "declaration", "result: expected a measure marker on the test"
             )
+        if declaration.over == "fabric":
+            return self._fleet(item, declaration.tool)
+        if declaration.tool in TOPICS:
+            return self._topic(item, declaration.tool, target)
         if isinstance(target, Pair):
             return self._pair(item, target, declaration)
         return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
@@ -132,6 +153,23 @@ class Answers:
         finally:
             self._live.clear()
 
+    def _topic(self, item: pytest.Item, topic: str, target: Target) -> TopicResult:
+        node = target.node if isinstance(target, Port) else str(target)
+        facts = self._source.reading(topic, node).facts.get(str(target))
+        if facts is None:
+            assert isinstance(target, Port)
+            self._source.port(target)  # raises where its slot is empty
+            raise MissingValueError(f"{target}: {topic}: it says nothing")
+        require = self.limits(target).require
+        return TopicResult(str(target), topic, facts, ledger_of(item), require)
+
+    def _fleet(self, item: pytest.Item, topic: str) -> FleetResult:
+        """Return what all that were selected say. Raises what the first of them raises."""
+        facts: dict[str, Mapping[str, Fact]] = {}
+        for node in self._nodes:
+            facts.update(self._source.reading(topic, node).facts)
+        return FleetResult(topic, facts, ledger_of(item), self.limits(FABRIC).require)
+
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self._source.node(node), ledger_of(item))
 
@@ -149,6 +187,13 @@ def _require_value(record: Measurement, when: str = "") -> None:
 
 def profiles_of(cluster: Cluster, target: Target) -> tuple[Profile, ...]:
     """Return the profiles that say what is expected of a target: those of both ends of a pair."""
+    if target == FABRIC:
+        used = {
+            rail.profile.name: rail.profile
+            for n in cluster.nodes.values()
+            for rail in n.rails.values()
+        }
+        return tuple(used.values())
     ends = [target.client, target.server] if isinstance(target, Pair) else [target]
     profiles = [
         cluster.rail(end).profile if isinstance(end, Port) else cluster.nodes[end].profile
@@ -169,16 +214,19 @@ def target_of(item: pytest.Item) -> Target | NoTarget | None:
 
 
 def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
-    """Return what the items want measured on pairs, each once, and the other targets they have."""
+    """Return what the items want measured or read, each once, and their other targets."""
     wants: dict[Want, None] = {}
     others: dict[Target, None] = {}
     for item in items:
         target = target_of(item)
         declaration = declared(item)
-        if isinstance(target, Pair) and declaration is not None:
-            wants[Want(declaration, target)] = None
-        elif isinstance(target, Pair | Port | str):
-            others[target] = None
+        if not isinstance(target, Pair | Port | str):
+            continue
+        all_nodes = loaded(item.config).nodes if target == FABRIC else ()
+        if declaration is not None and (isinstance(target, Pair) or declaration.tool in TOPICS):
+            wants.update(dict.fromkeys(Want(declaration, one) for one in all_nodes or (target,)))
+        if not isinstance(target, Pair):
+            others.update(dict.fromkeys(all_nodes or (target,)))
     return list(wants), list(others)
 
 

@@ -129,6 +129,17 @@ def node_facts() -> Declaration:
     return Declaration("node_facts", "node")
 
 
+def host_facts(over: str = "node") -> Declaration:
+    """Declare how a node's system is set up; over `fabric`, what all nodes say at once."""
+    return _topic("host", over, "node")
+
+
+def _topic(topic: str, over: str, usual: str) -> Declaration:
+    if over not in (usual, "fabric"):
+        raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")
+    return Declaration(topic, over)
+
+
 def layer_of(module: str) -> str:
     """Return the layer that a suite's module name carries: `test_4_pair` is `pair`."""
     stem = module.rpartition("/")[2].removesuffix(".py")

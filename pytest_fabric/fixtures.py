@@ -10,11 +10,10 @@ from pytest_fabric.errors import MeasurementError
 from pytest_fabric.results import NodeFacts, Pair, Port
 
 if TYPE_CHECKING:
-    from pytest_fabric.answers import Answers
+    from pytest_fabric.answers import Answers, Result
     from pytest_fabric.config import Cluster
-    from pytest_fabric.judge.facts import NodeResult, PortResult
+    from pytest_fabric.judge.facts import PortResult
     from pytest_fabric.judge.limits import Limits
-    from pytest_fabric.judge.views import PairResult
     from pytest_fabric.subjects import MeasurablePair, NodeShell
 
 #: Where the tests of this session find their answers; set once fabric tests have been collected.
@@ -47,9 +46,7 @@ def node(_fabric_target: Port | str) -> str:
 
 
 @pytest.fixture
-def result(
-    request: pytest.FixtureRequest, _fabric_target: Pair | Port | str
-) -> PairResult | PortResult | NodeResult:
+def result(request: pytest.FixtureRequest, _fabric_target: Pair | Port | str) -> Result:
     """Return the result of the measurement that the test declares, made if need be."""
     return answers_of(request.config).result(request.node, _fabric_target)
 

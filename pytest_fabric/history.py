@@ -48,6 +48,8 @@ class History:
         if self.replayed is not None:
             for node, facts in self.replayed.facts.items():
                 directory.facts(node, asdict(facts))
+            for reading in self.replayed.readings.values():
+                directory.reading(reading)
         directory.about(self.about)
 
     def ended(self, status: int) -> About:

@@ -16,6 +16,9 @@ from pytest_fabric.config.nodesets import expand
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.results import Pair, Port
 
+#: The target of what is judged about all nodes together.
+FABRIC = "fabric"
+
 
 @dataclass(frozen=True)
 class Inventory:
@@ -37,11 +40,12 @@ class Inventory:
         return _leaves(self.cluster, self.ports)
 
     def targets(self, over: str) -> tuple[Pair | Port | str, ...]:
-        """Return what a test is run over: `pair`, `port` or `node`."""
+        """Return what a test is run over: `pair`, `port`, `node` or `fabric`."""
         choices: dict[str, tuple[Pair | Port | str, ...]] = {
             "pair": self.pairs,
             "port": self.ports,
             "node": self.nodes,
+            "fabric": (FABRIC,) if self.nodes else (),
         }
         return choices[over]
 

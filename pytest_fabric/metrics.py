@@ -41,11 +41,23 @@ LINK_METRICS = {
 }
 
 
+#: What nodes and ports say about each topic, by metric, and the unit. A test reads a metric by its
+#: last word (`result.governor`), and a topic has each of these once.
+TOPICS: dict[str, dict[str, str]] = {
+    "host": {
+        "host.governor": "word",
+    },
+}
+
+FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}
+
+
 def names() -> tuple[str, ...]:
     """Return every metric name, without those that carry a message size."""
     latency = [f"{tool}.{name}" for tool in LATENCY_TOOLS for name in LATENCY_STATISTICS]
     bandwidth = [f"{tool}.{name}" for tool in BANDWIDTH_TOOLS for name in BANDWIDTH_STATISTICS]
-    return (*latency, *bandwidth, *(f"{name}.growth" for name in MEANINGS), *LINK_METRICS)
+    growth = [f"{name}.growth" for name in MEANINGS]
+    return (*latency, *bandwidth, *growth, *LINK_METRICS, *FACT_UNITS)
 
 
 def unit_of(metric: str) -> str | None:
@@ -53,7 +65,7 @@ def unit_of(metric: str) -> str | None:
     plain = re.sub(r"^(ib_\w+)\.[1-9]\d*\.", r"\1.", metric)
     if plain not in names():
         return None
-    if plain in LINK_METRICS:
-        return LINK_METRICS[plain]
+    if plain in LINK_METRICS or plain in FACT_UNITS:
+        return LINK_METRICS.get(plain) or FACT_UNITS.get(plain, "")
     statistic = plain.rpartition(".")[2]
     return "s" if statistic in LATENCY_STATISTICS else BANDWIDTH_STATISTICS.get(statistic, "")

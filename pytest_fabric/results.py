@@ -141,6 +141,27 @@ class NodeFacts:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """One thing that a node says, in a unit of `metrics`, or the problem that hides it.
+
+    `detail` are lines for people: where it was read, and what it consists of.
+    """
+
+    value: float | str | None
+    problem: str | None = None
+    detail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a node says about a topic: by target (a node or the id of a port), then by metric."""
+
+    node: str
+    topic: str
+    facts: Mapping[str, Mapping[str, Fact]]
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The counters of one port at one moment, by the names that the driver gives them.
 

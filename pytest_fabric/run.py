@@ -18,6 +18,7 @@ from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Policy
+from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.report import junit, summary
 from pytest_fabric.report.planned import Planned, without_verdict
@@ -50,12 +51,13 @@ class FabricRun:
         self.directory = RunDirectory.create(out, datetime.now(), history.begin)
         reached = endpoints.of(self.cluster, self._lab) if stored is None else {}
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
-        fabric = Fabric(self.cluster, self._pool, self._keep_facts)
+        fabric = Fabric(self.cluster, self._pool, self._keep_facts, self.directory.reading)
         self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
-        self.source: Source = self.engine
+        self.source: Source = Reality(self.engine, fabric)
         if stored is not None:
             name = str(stored.path)
-            self.source = Replay(self.cluster, policy, name, stored.measured, stored.facts)
+            known = (stored.measured, stored.facts, stored.readings)
+            self.source = Replay(self.cluster, policy, name, *known)
 
     def plan(self, selection: Selection) -> None:
         """Take in what was selected and write the plan."""

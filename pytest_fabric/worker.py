@@ -13,7 +13,7 @@ from pytest_fabric.items import ItemHooks
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.report.clean import clean_record
-from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPort, Verdict
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPort, Reading, Verdict
 from pytest_fabric.rpc import CHANNEL, Client, Line, dumps
 from pytest_fabric.selection import Collected, Selection, group_of
 from pytest_fabric.subjects import Shell
@@ -89,6 +89,11 @@ class RemoteSource:
         """Return what a node says about itself. Raises TransportError, MeasurementError."""
         facts: NodeFacts = self._client.ask("node", name)
         return facts
+
+    def reading(self, topic: str, node: str) -> Reading:
+        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
+        reading: Reading = self._client.ask("reading", topic, node)
+        return reading
 
     def shell(self, node: str) -> Shell:
         """Return a shell on a node. Raises TransportError."""

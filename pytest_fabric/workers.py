@@ -135,6 +135,7 @@ def _questions(source: Source, line: rpc.Line) -> Mapping[str, Callable[..., obj
         "alone": lambda want: source.alone(want, waiting),
         "port": source.port,
         "node": source.node,
+        "reading": source.reading,
         "reach": reach,
         "shell": lambda node, command, limit: source.shell(node).shell(command, limit),
     }

@@ -19,6 +19,8 @@ EXAMPLES = {
     "T/s": "== 32 GT/s",
     "B": "== 4096 B",
     "/s": ">= 1.5 M/s",
+    "C": "<= 70 C",
+    "dBm": ">= -8 dBm",
     "": "== 0",
     "word": "== Ethernet",
 }
@@ -29,8 +31,13 @@ RANGES = {
     "T/s": "16 GT/s .. 32 GT/s",
     "B": "1024 B .. 4096 B",
     "/s": "1 M/s .. 5 M/s",
+    "C": "0 C .. 70 C",
+    "dBm": "-8 dBm .. 4 dBm",
     "": "0 .. 10",
 }
+
+#: No word that a node says is longer.
+LONGEST_WORD = 80
 
 #: The forms that this version evaluates, for messages about those that it does not.
 FORMS = '"<= 5 us", ">= 97% of payload rate", ">= 92% of line rate", "== 0", "1.5 us .. 3 us"'
@@ -148,7 +155,7 @@ def parse_limit(metric: str, value: object) -> Clause:
         raise expected(wanted, value)
     op, bound = match.groups()
     if unit == "word":
-        return _word(op, bound, value)
+        return _word(metric, op, bound, value)
     if "%" in bound:
         return _relative(op, bound, unit, wanted, value)
     return Absolute(op, read_quantity(bound, unit, wanted, value))
@@ -165,9 +172,11 @@ def _range(text: str, unit: str, wanted: str) -> Range:
     return bounds
 
 
-def _word(op: str, word: str, value: str) -> Word:
-    if op != "==" or word not in ("Ethernet", "InfiniBand"):
+def _word(metric: str, op: str, word: str, value: str) -> Word:
+    if metric == "link.layer" and (op != "==" or word not in ("Ethernet", "InfiniBand")):
         raise expected('"== Ethernet" or "== InfiniBand"', value)
+    if op != "==" or not word.isprintable() or len(word) > LONGEST_WORD:
+        raise expected('a word such as "== performance"', value, "a word can only be equal")
     return Word(word)
 
 

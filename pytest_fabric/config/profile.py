@@ -21,7 +21,7 @@ from pytest_fabric.config.limits import (
 )
 from pytest_fabric.config.models import Profile, ProfileKeys
 from pytest_fabric.config.problems import Mark, Problems
-from pytest_fabric.config.sections import Link, Pcie
+from pytest_fabric.config.sections import Link, Pcie, Roce
 from pytest_fabric.config.wording import expected, got, like, quoted
 from pytest_fabric.config.written import ProfileEntry
 from pytest_fabric.config.yaml_lines import Items, Table, parse
@@ -161,12 +161,12 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
 def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict[str, Limit]:
     """Return a limit for each fact of link and pcie: the port must have what is declared."""
     limits = {}
-    for part in ("link", "pcie"):
+    for part in ("link", "pcie", "roce"):
         model = getattr(keys, part, None)
-        for key in type(model).model_fields if isinstance(model, (Link, Pcie)) else ():
-            value = getattr(model, key)
+        for key in type(model).model_fields if isinstance(model, (Link, Pcie, Roce)) else ():
+            metric = f"{part}.{key}"
+            value = _said(getattr(model, key)) if metrics.unit_of(metric) is not None else None
             if value is not None:
-                metric = f"{part}.{key}"
                 clause = _fact_clause(metric, value)
                 text = f"== {value} B" if key == "mtu" else str(clause)
                 source = str(table[part].marks[key])
@@ -174,12 +174,21 @@ def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict
     return limits
 
 
+def _said(value: object) -> Quantity | str | int | None:
+    """Return what a key declares as its fact says it: flags as on and off, lists with commas."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "none"
+    return value if isinstance(value, (Quantity, str, int)) else None
+
+
 def _fact_clause(metric: str, value: Quantity | str | int) -> Clause:
     if isinstance(value, Quantity):
         return Absolute("==", value)
     if isinstance(value, str):
         return Word(value)
-    return Absolute("==", Quantity(value, metrics.LINK_METRICS[metric]))
+    return Absolute("==", Quantity(value, metrics.unit_of(metric) or ""))
 
 
 def _written_limits(name: str, table: Table, problems: Problems) -> list[Limit]:

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pytest_fabric.errors import FabricError
 from pytest_fabric.measure import moving, users
-from pytest_fabric.measure.fabric import AT_ONCE, End, Fabric
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.fabric import AT_ONCE, Fabric
 from pytest_fabric.results import Port
 from pytest_fabric.transport import Collect, Session
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import placement, window
-from pytest_fabric.measure.fabric import CheckedSession, End
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.fabric import CheckedSession
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Gid, Pair

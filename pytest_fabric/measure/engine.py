@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
@@ -15,16 +14,24 @@ from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure import plan, storms
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
+from pytest_fabric.measure.deadline import Deadline
 from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
-from pytest_fabric.measure.fabric import CheckedSession, Fabric, nodes_of
+from pytest_fabric.measure.fabric import Fabric, nodes_of
 from pytest_fabric.measure.known import Known, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.measure.schedule import Schedule, Task
+from pytest_fabric.measure.topics import asked
 from pytest_fabric.metrics import MEANINGS
-from pytest_fabric.results import Failure, Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.results import (
+    Failure,
+    Measured,
+    Measurement,
+    Pair,
+    Port,
+)
 
 #: What a measurement says that was asked for when the run had been stopped.
 STOPPED = "the run was stopped"
@@ -72,7 +79,7 @@ class Engine:
         self._over: Failure | None = None
         low, high = self._cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
-        self._timer: threading.Timer | None = None
+        self._deadline = Deadline(policy.timeout_s, self._time_is_over)
 
     def start(
         self,
@@ -85,14 +92,12 @@ class Engine:
         `others` are targets that only facts are wanted of; `known` are measurements that an earlier
         run has made: they are kept already.
         """
-        if self._policy.timeout_s is not None:
-            self._timer = threading.Timer(self._policy.timeout_s, self._time_is_over)
-            self._timer.daemon = True
-            self._timer.start()
+        self._deadline.start()
         self._known = Known(known, self._misses, self._policy.confirm)
         jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
+        self._fabric.read(asked(wants))
         self._preconditions.look(targets)
         self._begin(jobs)
 
@@ -119,18 +124,6 @@ class Engine:
         self._add_now(again)
         return tuple(self._result(job, waiting) for job in again)
 
-    def port(self, port: Port) -> RdmaPort:
-        """Return what a port says about itself. Raises TransportError, MeasurementError."""
-        return self._fabric.end(port).rdma
-
-    def node(self, name: str) -> NodeFacts:
-        """Return what a node says about itself. Raises TransportError, MeasurementError."""
-        return self._fabric.facts(name)
-
-    def shell(self, node: str) -> CheckedSession:
-        """Return a session on which a user's own commands run. Raises TransportError."""
-        return self._fabric.session(node)
-
     def progress(self) -> Progress:
         """Return how far the run is."""
         status = self._dispatcher.status()
@@ -147,8 +140,7 @@ class Engine:
 
     def _stop(self, failure: Failure) -> None:
         self._over = self._over or failure
-        if self._timer is not None:
-            self._timer.cancel()
+        self._deadline.cancel()
         self._dispatcher.stop(MeasurementError("run", failure.kind, failure.message))
 
     def _time_is_over(self) -> None:

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 
-from pytest_fabric.config import Cluster, Rail
-from pytest_fabric.errors import FabricError
-from pytest_fabric.measure import facts, placement
-from pytest_fabric.results import NodeFacts, Port, RdmaPort
+from pytest_fabric.config import Cluster
+from pytest_fabric.errors import FabricError, MeasurementError
+from pytest_fabric.measure import facts
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.topics.topic import Subject, Topic
+from pytest_fabric.results import NodeFacts, Port, Reading
 from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Pool, Running, Session
 
 #: Nodes whose facts are gathered at the same time; each takes a few milliseconds of our own CPU.
 AT_ONCE = 32
-
-
-@dataclass(frozen=True)
-class End:
-    """A port of the inventory as it was found on its node; `turn` is its place among the rails."""
-
-    port: Port
-    rail: Rail
-    node: NodeFacts
-    rdma: RdmaPort
-    turn: int = 0
-
-    @cached_property
-    def core(self) -> int | None:
-        """Return where the port's tools run; None where there is no choice."""
-        return placement.choose_core(self.node, self.rdma, self.turn)
 
 
 @dataclass(frozen=True)
@@ -84,13 +70,16 @@ class Fabric:
         cluster: Cluster,
         pool: Pool,
         keep_facts: Callable[[NodeFacts], None],
+        keep_reading: Callable[[Reading], None] = lambda reading: None,
     ) -> None:
         self.cluster = cluster
         self._pool = pool
         self._keep_facts = keep_facts
+        self._keep_reading = keep_reading
         self._facts: dict[str, NodeFacts | FabricError] = {}
         self._ends: dict[Port, End] = {}
-        self._locks = {name: threading.Lock() for name in cluster.nodes}
+        self._readings: dict[tuple[str, str], Reading | FabricError] = {}
+        self._locks = {name: threading.RLock() for name in cluster.nodes}
 
     def session(self, node: str) -> CheckedSession:
         """Return the session of a node. Raises TransportError, the same one each time."""
@@ -127,6 +116,42 @@ class Fabric:
             found = End(port, rail, node, facts.find(str(port), rail, node), turn)
             self._ends[port] = found
         return found
+
+    def read(self, pairs: Iterable[tuple[Topic, str]]) -> None:
+        """Read topics of many nodes at the same time; failures show when a reading is asked."""
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            list(threads.map(lambda pair: self._read(*pair), dict.fromkeys(pairs)))
+
+    def reading(self, topic: Topic, node: str) -> Reading:
+        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
+        found = self._read(topic, node)
+        if isinstance(found, FabricError):
+            raise found.with_traceback(None)
+        return found
+
+    def _read(self, topic: Topic, node: str) -> Reading | FabricError:
+        found = self._gathered(node)
+        if isinstance(found, FabricError):
+            return found
+        key = (topic.name, node)
+        with self._locks[node]:
+            if key not in self._readings:
+                try:
+                    self._readings[key] = self._read_now(topic, node)
+                except FabricError as error:
+                    self._readings[key] = error
+            return self._readings[key]
+
+    def _read_now(self, topic: Topic, node: str) -> Reading:
+        ends = []
+        for rail in self.cluster.nodes[node].rails:
+            with contextlib.suppress(MeasurementError):  # its slot is empty: told by its own checks
+                ends.append(self.end(Port(node, rail)))
+        subject = Subject(node, self.facts(node), tuple(ends))
+        outcomes = self.session(node).collect(topic.job(subject))
+        reading = Reading(node, topic.name, topic.read(subject, outcomes))
+        self._keep_reading(reading)
+        return reading
 
     def _gathered(self, node: str) -> NodeFacts | FabricError:
         with self._locks[node]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pytest_fabric.counters import refresh_s
-from pytest_fabric.measure.fabric import End
+from pytest_fabric.measure.end import End
 from pytest_fabric.results import Port
 from pytest_fabric.tools import sysfs
 from pytest_fabric.transport import Collect, Job, Outcome, Session, Word

@@ -9,7 +9,8 @@ from pytest_fabric.config import Node, Profile
 from pytest_fabric.counters import saturated
 from pytest_fabric.errors import CounterError, FabricError, MeasurementError
 from pytest_fabric.measure import facts, window
-from pytest_fabric.measure.fabric import CheckedSession, End, Fabric
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.fabric import CheckedSession, Fabric
 from pytest_fabric.results import NodeFacts, Port
 from pytest_fabric.transport import Job
 from pytest_fabric.units import render

@@ -9,7 +9,7 @@ from pytest_fabric.config import Cluster
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import facts, plan
 from pytest_fabric.measure.plan import Job, Policy, Want
-from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort, Reading
 
 
 class Replay:
@@ -22,12 +22,14 @@ class Replay:
         run: str,
         measured: Iterable[Measured],
         known_facts: Mapping[str, NodeFacts],
+        readings: Mapping[tuple[str, str], Reading],
     ) -> None:
         self._cluster = cluster
         self._policy = policy
         self._run = run
         self._measured = {f"{m.record.target} {m.record.key}": m for m in measured}
         self._facts = known_facts
+        self._readings = readings
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -65,6 +67,12 @@ class Replay:
         if name not in self._facts:
             self._refuse(name, "facts", "none: it was not reached, or not asked")
         return self._facts[name]
+
+    def reading(self, topic: str, node: str) -> Reading:
+        """Return what a node said about a topic. Raises MeasurementError."""
+        if (topic, node) not in self._readings:
+            self._refuse(node, f"what it says about {topic}", "none: it was not asked")
+        return self._readings[topic, node]
 
     def shell(self, node: str) -> NoReturn:
         """Raise MeasurementError: what a user's command would print is not stored."""

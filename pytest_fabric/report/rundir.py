@@ -3,6 +3,7 @@
 run.json             what the run is: without it, a directory is not a run's
 plan.json            what was to be measured
 facts/NODE.json      what was read from each node
+readings/T-NODE.json what a node said about a topic T, where a test asked for it
 measurements.jsonl   one line per measurement
 raw/N.txt            what the tools of one measurement printed, verbatim, stream by stream
 verdicts.jsonl       one line per check and target
@@ -27,7 +28,7 @@ from urllib.parse import quote
 from pytest_fabric.report import atomic, records
 from pytest_fabric.report.about import About
 from pytest_fabric.report.clean import clean
-from pytest_fabric.results import Measurement, Verdict
+from pytest_fabric.results import Measurement, Reading, Verdict
 
 #: The line above each stream of a raw file; so many bytes and one more newline follow.
 _HEAD = re.compile(rb"==> (\S{1,80}), ([0-9]{1,12}) bytes <==\n")
@@ -60,6 +61,7 @@ class RunDirectory:
         path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
         (path / "raw").mkdir()
         (path / "facts").mkdir()
+        (path / "readings").mkdir()
         directory = cls(path)
         try:
             begin(directory)
@@ -99,6 +101,11 @@ class RunDirectory:
         path = self.path / "facts" / f"{safe_name(node)}.json"
         atomic.write(path, records.dumps(facts, indent=1) + "\n")
         return path
+
+    def reading(self, reading: Reading) -> None:
+        """Store what a node says about a topic, whole or not at all."""
+        path = self.path / "readings" / f"{reading.topic}-{safe_name(reading.node)}.json"
+        atomic.write(path, records.dumps(reading, indent=1) + "\n")
 
     def plan(self, plan: Sequence[object]) -> None:
         """Store what is planned: records, mappings or texts, whole or not at all."""

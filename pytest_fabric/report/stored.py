@@ -13,7 +13,7 @@ from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report import records, typed
 from pytest_fabric.report.about import SCHEMA, About
 from pytest_fabric.report.rundir import read_raw, safe_name
-from pytest_fabric.results import Measured, Measurement, NodeFacts
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Reading
 
 #: A line number of measurements.jsonl with what of that line is needed to judge.
 Line = tuple[int, Measurement]
@@ -52,6 +52,16 @@ class Stored:
         except OSError as error:
             raise _unreadable(folder, error) from None
         return found
+
+    @cached_property
+    def readings(self) -> dict[tuple[str, str], Reading]:
+        """Return what nodes said about topics, by topic and node."""
+        folder = self.path / "readings"
+        try:
+            found = [_reading(path) for path in sorted(folder.glob("*.json"))]
+        except OSError as error:
+            raise _unreadable(folder, error) from None
+        return {(reading.topic, reading.node): reading for reading in found}
 
     def copies(self, settled_only: bool) -> Iterator[Measurement]:
         """Yield the measurements whole, with their raw text; errors only where they are wanted."""
@@ -161,6 +171,17 @@ def _facts(path: Path) -> NodeFacts:
     if f"{safe_name(facts.node)}.json" != path.name:
         raise ConfigError(f"{path}: expected the facts of that node, found {facts.node[:60]!r}")
     return facts
+
+
+def _reading(path: Path) -> Reading:
+    _require_file(path)
+    try:
+        reading = typed.read(Reading, records.loads(path.read_bytes()))
+    except (ValueError, KeyError, TypeError) as error:
+        raise _no_record(path, error) from None
+    if f"{reading.topic}-{safe_name(reading.node)}.json" != path.name:
+        raise ConfigError(f"{path}: expected a reading of that node, found {reading.node[:60]!r}")
+    return reading
 
 
 def _is_settled(record: Measurement) -> bool:

@@ -1,12 +1,18 @@
-"""`ethtool -S`: the statistics that a network driver keeps, by the driver's own names."""
+"""`ethtool -S`: the statistics that a network driver keeps, by the driver's own names.
+
+With `--groups` ethtool shows standard statistics in their place, by the names of the kernel. Only
+these have a JSON form; it gets the names that the text has.
+"""
 
 from __future__ import annotations
 
 import re
 
-from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools import complaints, ethtool_common, strict_json
+from pytest_fabric.tools.printable import printable
 
-TITLE = "NIC statistics:"
+TITLE = re.compile(r"NIC statistics:|Standard stats for \S+:")
 
 #: Names may hold blanks, brackets and colons (`[0]: rx_discards`): the last colon ends the name.
 LINE = re.compile(r"\s*(\S(?:.*\S)?): (-?[0-9]{1,20})")
@@ -14,60 +20,92 @@ LINE = re.compile(r"\s*(\S(?:.*\S)?): (-?[0-9]{1,20})")
 #: A failed read of the hardware shows as all bits set.
 UNREADABLE = 2**64 - 1
 
-#: What ethtool and the kernel say instead, and the word for it.
-ERRORS = (
+KNOWN: complaints.Known = (
     ("no_statistics", re.compile(r"no stats available")),
-    ("no_such_device", re.compile(r"No such device|Cannot get device")),
-    ("not_supported", re.compile(r"Operation not supported|bad command line argument")),
-    ("permission", re.compile(r"Operation not permitted|a password is required")),
-    ("tool_missing", re.compile(r"ethtool'?: (?:command )?(?:not found|No such file)")),
+    *ethtool_common.KNOWN,
 )
+
+Rows = list[tuple[str, int | None]]
 
 
 def command(netdev: str) -> tuple[str, ...]:
     """Return the command line that prints the statistics of a network device."""
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*", netdev):
-        raise ValueError(f"netdev: expected a name such as eth0, got {netdev!r}")
-    return ("ethtool", "-S", netdev)
+    return ethtool_common.command(netdev, "-S")
+
+
+def read(text: str) -> Rows:
+    """Return name and value of each line, in order; None for a value that could not be read.
+
+    A name may come twice: some drivers use one for several statistics. Raises ToolError when there
+    are no statistics, NotRecognisedError for any other text, also for one whose last line is cut
+    off.
+    """
+    if strict_json.is_json(text):
+        return _from_json(strict_json.rows(strict_json.load(text)))
+    complaints.check(text, KNOWN, row=LINE)
+    lines = [line.strip() for line in ethtool_common.whole_lines(text)]
+    rows = [_row(line) for line in lines if not TITLE.fullmatch(line)]
+    if not rows:
+        raise NotRecognisedError("expected the statistics of a network device, got a title only")
+    return rows
 
 
 def parse(text: str) -> dict[str, int]:
     """Return counter -> value; a counter that is unreadable, or ambiguous, is left out.
 
-    Ambiguous is a name that comes twice with different values. Raises ToolError when there are no
-    statistics, NotRecognisedError for any other text, also for one whose last line is cut off.
+    Ambiguous is a name that comes twice with different values. Raises as `read` does. A text that
+    is cut off between two lines cannot be told from a whole one: whoever ran the tool knows.
     """
-    lines = [line for line in re.split(r"\r\n|\n", text) if line.strip()]
-    _check(lines)
-    if not lines or not text.endswith("\n"):
-        raise NotRecognisedError("expected the statistics of a network device, got a cut-off text")
-    rows = [_row(line) for line in lines if line.strip() != TITLE]
-    if not rows:
-        raise NotRecognisedError("expected the statistics of a network device, got a title only")
-    values: dict[str, set[int]] = {}
-    for name, value in rows:
+    values: dict[str, set[int | None]] = {}
+    for name, value in read(text):
         values.setdefault(name, set()).add(value)
-    return {
-        name: min(seen)
-        for name, seen in values.items()
-        if len(seen) == 1 and UNREADABLE not in seen
-    }
+    single = {name: min(seen, key=str) for name, seen in values.items() if len(seen) == 1}
+    return {name: value for name, value in single.items() if value is not None}
 
 
-def _check(lines: list[str]) -> None:
-    for line in lines:
-        for kind, pattern in ERRORS:
-            if pattern.search(line) and not LINE.fullmatch(line):
-                raise ToolError(kind, line.strip()[:200])
-
-
-def _row(line: str) -> tuple[str, int]:
-    match = LINE.fullmatch(line.rstrip())
+def _row(line: str) -> tuple[str, int | None]:
+    match = LINE.fullmatch(line)
     if match is None:
-        raise NotRecognisedError(f"expected 'counter: number', got {line.strip()[:80]!r}")
-    return match.group(1), int(match.group(2))
+        raise NotRecognisedError(f"expected 'counter: number', got {line[:80]!r}")
+    return match[1], _readable(int(match[2]))
 
 
-def records(text: str) -> list[dict[str, int | float | str | None]]:
-    """Return the statistics as plain records of name and value."""
-    return [{"name": name, "value": value} for name, value in parse(text).items()]
+def _readable(value: int) -> int | None:
+    return None if value == UNREADABLE else value
+
+
+def _from_json(devices: list[strict_json.Row]) -> Rows:
+    rows: Rows = []
+    for device in devices:
+        for group in device:
+            if group == "ifname":
+                continue
+            counters = strict_json.object_of(device, group)
+            for name, value in counters.items():
+                if isinstance(value, list):
+                    buckets = strict_json.rows(value)
+                    rows += [_bucket(group, name.partition("-")[0], bucket) for bucket in buckets]
+                else:
+                    rows.append((f"{group}-{name}", _count(counters, name)))
+    if not rows:
+        raise NotRecognisedError("expected the statistics of a network device in JSON, got none")
+    return rows
+
+
+def _count(row: strict_json.Row, key: str) -> int | None:
+    value = strict_json.integer_of(row, key)
+    if value is None:
+        raise NotRecognisedError(f"expected a number at {key[:60]!r} in JSON, got none")
+    return _readable(value)
+
+
+def _bucket(group: str, direction: str, row: strict_json.Row) -> tuple[str, int | None]:
+    """Return name and value of a range of frame sizes; a high end of 0 is no end."""
+    low, high = strict_json.integer_of(row, "low"), strict_json.integer_of(row, "high")
+    sizes = f"{low}toMax" if not high else f"{low}to{high}" if low else f"{high}"
+    return f"{direction}-{group}-etherStatsPkts{sizes}Octets", _count(row, "val")
+
+
+def records(text: str) -> list[dict[str, object]]:
+    """Return one record per line, also of names that come twice; null for unreadable values."""
+    return [{"name": printable(name), "value": value} for name, value in read(text)]

@@ -13,7 +13,8 @@ from pytest_fabric import endpoints
 from pytest_fabric.config import load_text
 from pytest_fabric.errors import TransportError
 from pytest_fabric.measure import busy
-from pytest_fabric.measure.fabric import CheckedSession, End, Fabric
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.fabric import CheckedSession, Fabric
 from pytest_fabric.measure.moving import IDLE_SHARE
 from pytest_fabric.results import NodeFacts, Port
 from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Pool, Running

@@ -25,7 +25,7 @@ AGAIN = replace(RECORD, alone=True, company=0)
 
 
 def replay(*measured: Measured, text: str = TEXT, policy: Policy = POLICY) -> Replay:
-    return Replay(cluster(text), policy, "runs/1", measured, {"gpu001": FACTS})
+    return Replay(cluster(text), policy, "runs/1", measured, {"gpu001": FACTS}, {})
 
 
 def refused(replayed: Replay, want: Want = WANT) -> MeasurementError:

@@ -12,7 +12,8 @@ import pytest
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import run
 from pytest_fabric.measure.context import Context, Side, Trail
-from pytest_fabric.measure.fabric import CheckedSession, End
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.fabric import CheckedSession
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Gid, NodeFacts, Pair, Port
 from pytest_fabric.transport import Collect, Collecting, Job, Outcome, Running

@@ -1,0 +1,47 @@
+"""Answers from the fabric itself: measurements of the engine, and what nodes say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_fabric.measure.engine import Engine
+from pytest_fabric.measure.fabric import CheckedSession, Fabric
+from pytest_fabric.measure.plan import Want
+from pytest_fabric.measure.topics import TOPICS
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPort, Reading
+
+
+class Reality:
+    """Answers as a replay does, from nodes that are there."""
+
+    def __init__(self, engine: Engine, fabric: Fabric) -> None:
+        self._engine = engine
+        self._fabric = fabric
+
+    def refusal(self, want: Want) -> str | None:
+        """Return why a run may not measure what is wanted, or None when it may."""
+        return self._engine.refusal(want)
+
+    def pair(self, want: Want, waiting: Callable[[], None]) -> Measured:
+        """Return the measurement on a pair, made now if it was not planned."""
+        return self._engine.pair(want, waiting)
+
+    def alone(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
+        """Return the measurements of a pair with nothing beside it, made now if need be."""
+        return self._engine.alone(want, waiting)
+
+    def port(self, port: Port) -> RdmaPort:
+        """Return what a port says about itself. Raises TransportError, MeasurementError."""
+        return self._fabric.end(port).rdma
+
+    def node(self, name: str) -> NodeFacts:
+        """Return what a node says about itself. Raises TransportError, MeasurementError."""
+        return self._fabric.facts(name)
+
+    def reading(self, topic: str, node: str) -> Reading:
+        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
+        return self._fabric.reading(TOPICS[topic], node)
+
+    def shell(self, node: str) -> CheckedSession:
+        """Return a session on which a user's own commands run. Raises TransportError."""
+        return self._fabric.session(node)
