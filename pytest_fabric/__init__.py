@@ -11,10 +11,11 @@ from pytest_fabric.declare import (
     node_facts,
     port_facts,
 )
-from pytest_fabric.markers import measure
+from pytest_fabric.markers import catches, measure
 from pytest_fabric.units import gbps, ms, us
 
 __all__ = [
+    "catches",
     "gbps",
     "host_facts",
     "ib_read_bw",

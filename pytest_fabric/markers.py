@@ -1,4 +1,4 @@
-"""The `measure` marker: what a test asserts about."""
+"""The markers: what a test asserts about, and which faults it must find."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pytest_fabric.declare import Declaration
 
 #: Lines for `pytest --markers`.
 LINES = (
+    "catches(fault, ...): the faults of the lab's catalogue that this test must find, as in "
+    '@catches("pcie_width"); see `--fabric-fault`',
     "measure(declaration): measure this on every pair, port or node of the inventory, and hand the "
     "result to the test, as in @measure(ib_write_lat(size=4))",
 )
@@ -20,6 +22,13 @@ def measure(declaration: Declaration) -> pytest.MarkDecorator:
             f"measure({declaration!r}): expected a measurement such as ib_write_lat(size=4)"
         )
     return pytest.mark.measure(declaration)
+
+
+def catches(*faults: str) -> pytest.MarkDecorator:
+    """Return the marker that says which faults a test must find. Raises TypeError for none."""
+    if not faults or not all(isinstance(fault, str) and fault for fault in faults):
+        raise TypeError(f"catches{faults!r}: expected names of faults such as 'pcie_width'")
+    return pytest.mark.catches(*faults)
 
 
 def is_ours(item: pytest.Item) -> bool:

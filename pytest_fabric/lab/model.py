@@ -88,7 +88,7 @@ class Node:
 
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
-    computes on its GPUs.
+    computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
     """
 
     name: str
@@ -99,6 +99,7 @@ class Node:
     ssh: str = "up"
     missing_tools: frozenset[str] = frozenset()
     gpu_job: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_job(self) -> bool:

@@ -40,11 +40,13 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
     _put(tree, "/sys/class/net/lo", _loopback())
     _put(tree, "/sys/class/net/eno1", _management())
-    _put(tree, "/sys/devices/system/cpu", _cpus)
+    _put(tree, "/sys/devices/system/cpu", _cpus())
     _put(tree, "/proc/uptime", Live(lambda: _uptime(uptime())))
     _put(tree, "/proc/self", _self())
     _put(tree, "/etc/os-release", machine.OS_RELEASE)
     _put(tree, "/etc/hostname", node.name)
+    for path, text in node.files.items():
+        _put(tree, path, text)
     return tree
 
 
@@ -216,7 +218,10 @@ def _management() -> dict[str, Entry]:
 
 def _cpus() -> dict[str, Entry]:
     cpus: dict[str, Entry] = {
-        f"cpu{cpu}": {"topology": {"thread_siblings_list": machine.siblings(cpu)}}
+        f"cpu{cpu}": {
+            "topology": {"thread_siblings_list": machine.siblings(cpu)},
+            "cpufreq": {"scaling_governor": "performance"},
+        }
         for cpu in range(machine.CPUS)
     }
     return {"online": f"0-{machine.CPUS - 1}", **cpus}

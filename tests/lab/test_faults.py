@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 import pytest
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab.faults import CATALOGUE, PERFTEST
+from pytest_fabric.lab.faults import CATALOGUE
+from pytest_fabric.lab.faults.tools import PERFTEST
 from pytest_fabric.lab.model import Node, Port
 
 from .clusters import INFINIBAND, ROCE, nodes, port
@@ -90,7 +91,7 @@ def test_faults_add_up() -> None:
     [
         ("link_speed", "expected NAME@TARGET"),
         ("link_sped@gpu001:rail0", "expected link_speed, got 'link_sped'"),
-        ("zzz@gpu001:rail0", "expected one of latency_tail, link_speed"),
+        ("zzz@gpu001:rail0", "expected one of link_speed, pcie_width"),
         ("link_speed@gpu01:rail0", "expected gpu001, got 'gpu01'"),
         ("link_speed@gpu001:rail9", "expected rail1, got 'rail9'|expected rail0, got 'rail9'"),
         ("link_speed@gpu001", "expected a port, such as link_speed@gpu001:rail0"),

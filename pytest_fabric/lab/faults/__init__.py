@@ -1,0 +1,75 @@
+"""The faults that the lab can have: what each changes, where it applies, and what causes it.
+
+A fault turns a healthy node into a faulty one; everything else follows from the model.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.lab.faults import host, link, reach, tools, traffic
+from pytest_fabric.lab.faults.fault import Fault
+from pytest_fabric.lab.model import Node
+from pytest_fabric.results import Port as PortId
+
+CATALOGUE = {
+    fault.name: fault for module in (link, traffic, host, tools, reach) for fault in module.FAULTS
+}
+
+
+def inject(nodes: Sequence[Node], faults: Iterable[str]) -> tuple[Node, ...]:
+    """Return the nodes with every fault `NAME@TARGET` applied.
+
+    TARGET is a node or a port `NODE:RAIL`. Raises ConfigError on an unknown name or target.
+    """
+    by_name = {node.name: node for node in nodes}
+    for text in faults:
+        fault, target = _parse(text, by_name)
+        by_name[target.node] = _apply(fault, by_name[target.node], target.rail)
+    return tuple(by_name.values())
+
+
+def _parse(text: str, nodes: dict[str, Node]) -> tuple[Fault, PortId]:
+    name, at, target = text.partition("@")
+    if not at:
+        raise ConfigError(f"fault {text!r}: expected NAME@TARGET, such as link_speed@node:rail")
+    if name not in CATALOGUE:
+        raise ConfigError(f"fault {text!r}: expected {_choice(name, CATALOGUE)}, got {name!r}")
+    fault = CATALOGUE[name]
+    node, colon, rail = target.partition(":")
+    if node not in nodes:
+        raise ConfigError(f"fault {text!r}: expected {_choice(node, nodes)}, got {node!r}")
+    place = "port" if colon else "node"
+    if place not in fault.places:
+        example = node if place == "port" else f"{node}:{nodes[node].ports[0].id.rail}"
+        wanted = f"a {fault.places[0]}, such as {name}@{example}"
+        raise ConfigError(f"fault {text!r}: expected {wanted}, got {target!r}")
+    ports = {port.id.rail: port for port in nodes[node].ports if rail in ("", port.id.rail)}
+    if not ports:
+        rails = [port.id.rail for port in nodes[node].ports]
+        raise ConfigError(f"fault {text!r}: expected {_choice(rail, rails)}, got {rail!r}")
+    wrong = next((port for port in ports.values() if port.layer not in fault.layers), None)
+    if wrong is not None:
+        raise ConfigError(
+            f"fault {text!r}: expected a port on {fault.layers[0]}, {wrong.id} is on {wrong.layer}"
+        )
+    return fault, PortId(node, rail)
+
+
+def _choice(got: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(got, names, n=1)
+    return near[0] if near else f"one of {', '.join(names)}"
+
+
+def _apply(fault: Fault, node: Node, rail: str) -> Node:
+    if fault.on_node is not None:
+        node = fault.on_node(node)
+    if fault.on_port is None:
+        return node
+    change = fault.on_port
+    ports = (change(port) if rail in ("", port.id.rail) else port for port in node.ports)
+    return replace(node, ports=tuple(ports))

@@ -1,0 +1,78 @@
+"""Faults of measuring tools, and jobs of others that they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pytest_fabric.lab.faults.fault import Fault
+from pytest_fabric.lab.model import Port
+
+#: Every perftest program; they come in one package.
+PERFTEST = frozenset(
+    f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("lat", "bw")
+)
+
+
+def _tool(behaviour: str) -> Callable[[Port], Port]:
+    return lambda port: replace(port, tool=behaviour)
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "server_dies",
+        ("port",),
+        "a perftest server on the port is killed in the middle of its run",
+        "the out-of-memory killer, a job's epilogue, or a person",
+        on_port=lambda port: replace(port, server_dies=True),
+    ),
+    Fault(
+        "tool_missing",
+        ("node",),
+        "no perftest program is installed",
+        "a node imaged without the package",
+        on_node=lambda node: replace(node, missing_tools=PERFTEST),
+    ),
+    Fault(
+        "tool_garbage",
+        ("node", "port"),
+        "perftest prints nonsense and ends well",
+        "a wrapper script in the path, or a broken build",
+        on_port=_tool("garbage"),
+    ),
+    Fault(
+        "tool_silent",
+        ("node", "port"),
+        "perftest prints nothing and ends well",
+        "a full disk behind a wrapper, or a stub",
+        on_port=_tool("silent"),
+    ),
+    Fault(
+        "tool_hangs",
+        ("node", "port"),
+        "perftest neither listens nor connects nor ends",
+        "a driver stuck in the kernel",
+        on_port=_tool("hangs"),
+    ),
+    Fault(
+        "row_then_error",
+        ("node", "port"),
+        "a perftest client prints its row, then an error, and exits with 1",
+        "the server lost after the measurement",
+        on_port=_tool("row then error"),
+    ),
+    Fault(
+        "rdma_context",
+        ("node", "port"),
+        "a process of somebody else holds an RDMA context and a queue pair",
+        "a job that was not drained, or one that did not end",
+        on_port=lambda port: replace(port, is_held=True),
+    ),
+    Fault(
+        "gpu_job",
+        ("node",),
+        "a process of somebody else computes on the GPUs",
+        "a job that was not drained, or one that did not end",
+        on_node=lambda node: replace(node, gpu_job=True),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Every topic: its metrics are those of the table, and what nobody says is a problem."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric import declare
+from pytest_fabric.errors import MissingValueError
+from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.topics import FleetResult, TopicResult
+from pytest_fabric.measure.plan import Want
+from pytest_fabric.measure.topics import TOPICS, asked
+from pytest_fabric.measure.topics.topic import Subject, Topic
+from pytest_fabric.metrics import TOPICS as METRICS
+from pytest_fabric.results import Fact, NodeFacts
+from pytest_fabric.transport import Outcome
+
+NOTHING = Outcome("exit", 1, "", "sh: 1: not found", False, 0.0)
+NODE = Subject("gpu001", NodeFacts("gpu001", "6.1", None, {}, None, (), {}, {}, ()), ())
+
+
+def test_topics_and_their_metrics_are_the_same() -> None:
+    assert TOPICS.keys() == METRICS.keys()
+
+
+@pytest.mark.parametrize("topic", METRICS)
+def test_the_last_word_of_a_metric_is_its_name(topic: str) -> None:
+    names = [metric.rpartition(".")[2] for metric in METRICS[topic]]
+
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
+def test_a_node_that_says_nothing_has_problems_and_no_values(topic: Topic) -> None:
+    outcomes = dict.fromkeys(topic.sections(NODE), NOTHING)
+
+    facts = topic.read(NODE, outcomes)
+
+    assert all(fact.value is None for said in facts.values() for fact in said.values())
+    assert all(fact.problem for said in facts.values() for fact in said.values())
+
+
+def test_a_fact_is_read_by_its_last_word() -> None:
+    result = TopicResult("gpu001", "host", {"host.governor": Fact("powersave")}, Ledger())
+
+    assert result.governor.number == "powersave"
+    with pytest.raises(MissingValueError, match=r"host has no 'gouvernor'"):
+        _ = result.gouvernor
+
+
+def test_a_problem_is_no_value() -> None:
+    facts = {"host.governor": Fact(None, "no CPU shows it")}
+
+    with pytest.raises(MissingValueError, match=r"gpu001: host.governor: no CPU shows it"):
+        _ = TopicResult("gpu001", "host", facts, Ledger()).governor
+    with pytest.raises(MissingValueError, match=r"gpu001: host.governor: it does not say"):
+        _ = TopicResult("gpu001", "host", {}, Ledger()).governor
+
+
+def fleet(**said: str) -> FleetResult:
+    facts = {node: {"host.governor": Fact(word)} for node, word in said.items()}
+    return FleetResult("host", facts, Ledger())
+
+
+def test_the_odd_ones_are_named() -> None:
+    value = fleet(a="performance", b="performance", c="powersave").odd("governor")
+
+    assert value.number == 1
+    assert value.detail == ("c powersave, 2 of 3 have performance",)
+
+
+def test_of_two_that_differ_one_is_odd() -> None:
+    assert fleet(a="performance", b="powersave").odd("governor").number == 1
+
+
+def test_alike_are_none() -> None:
+    assert fleet(a="performance", b="performance").odd("governor").number == 0
+
+
+def test_nobody_is_no_uniformity() -> None:
+    with pytest.raises(MissingValueError):
+        fleet().odd("governor")
+
+
+def test_what_is_asked_of_ports_is_asked_of_their_nodes() -> None:
+    want = Want(declare.host_facts(), "gpu001")
+
+    assert [(topic.name, node) for topic, node in asked([want])] == [("host", "gpu001")]
+
+
+def test_topics_are_over_their_own_kind_or_the_fabric() -> None:
+    assert declare.host_facts(over="fabric").over == "fabric"
+    with pytest.raises(ValueError, match="expected node or fabric"):
+        declare.host_facts(over="pair")
