@@ -121,6 +121,7 @@ def is_verified(driver: str) -> bool:
     return _driver(driver).verified
 
 
+@lru_cache(maxsize=256)
 def refresh_s(driver: str) -> float:
     """Return how long after an event the slowest counter of a driver shows it, in seconds."""
     slowest = max(counter.refresh_s for counter in counters(driver))

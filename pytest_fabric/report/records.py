@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,9 +91,8 @@ def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record
     `counters` tells what grew, `still` the names of all that did not.
     """
     row = measurement.latency or measurement.bandwidth
-    record = {field.name: getattr(measurement, field.name) for field in fields(measurement)}
-    del record["latency"], record["bandwidth"]
-    record["values"] = None if row is None else asdict(row)
+    record = dict(vars(measurement))
+    record["values"] = None if row is None else dict(vars(row))
     growth = record.pop("growth")
     record["counters"] = [grown for grown in growth if grown.delta]
     record["still"] = _still(growth)

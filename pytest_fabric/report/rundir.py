@@ -20,6 +20,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from threading import Lock
@@ -93,7 +94,7 @@ class RunDirectory:
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
         entry = {"time": moment.isoformat(timespec="milliseconds"), "node": node}
         head = records.dumps(entry).removesuffix("}")
-        lines = [f'{head}, "command": {records.dumps(command)}}}' for command in commands]
+        lines = [f'{head}, "command": {_quoted(command)}}}' for command in commands]
         self._append("audit.jsonl", "\n".join(lines))
 
     def facts(self, node: str, facts: Mapping[str, object]) -> Path:
@@ -136,10 +137,18 @@ class RunDirectory:
             self._sizes[name] += len(data)
 
     def _create(self, name: str, content: bytes) -> None:
-        with FileIO(f"{self.path}/{name}", "xb") as stream:
-            os.fchmod(stream.fileno(), atomic.MODE)
+        descriptor = os.open(f"{self.path}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            os.fchmod(descriptor, atomic.MODE)
             while content:
-                content = content[stream.write(content) :]
+                content = content[os.write(descriptor, content) :]
+        finally:
+            os.close(descriptor)
+
+
+@lru_cache(maxsize=16_384)  # nearly all commands are sent again and again
+def _quoted(command: str) -> str:
+    return records.dumps(command)
 
 
 def _joined(raw: Mapping[str, str]) -> bytes:

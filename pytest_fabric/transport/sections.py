@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pytest_fabric.transport.frames import Ended
@@ -11,21 +10,20 @@ from pytest_fabric.transport.jobs import Outcome
 
 def split(token: str, ended: Ended, names: Iterable[str], duration_s: float) -> dict[str, Outcome]:
     """Return the outcome of each section; one without a status was ended with the job."""
-    mark = re.escape(token.encode())
-    begin = re.compile(rb"\n" + mark + rb" section ([a-z0-9_-]+)\n")
-    status = re.compile(rb"\n" + mark + rb" status (\d+)\n")
-    said, complained = _by_name(begin, ended.stdout), _by_name(begin, ended.stderr)
-    rest = complained[""]
+    mark = b"\n" + token.encode()
+    said = _by_name(mark + b" section ", ended.stdout)
+    complained = _by_name(mark + b" section ", ended.stderr)
     outcomes = {}
     for name in names:
-        text = said.get(name, b"")
-        closed = status.search(text)
+        whole = said.get(name, b"")
+        text, _, rest = whole.partition(mark + b" status ")
+        is_closed = rest.endswith(b"\n") and rest[:-1].isdigit()
         outcomes[name] = Outcome(
-            end="exit" if closed else ended.why,
-            status=int(closed[1]) if closed else None,
-            stdout=decoded(text[: closed.start()] if closed else text),
-            stderr=decoded(complained.get(name, rest)),
-            truncated=ended.cut and not closed,
+            end="exit" if is_closed else ended.why,
+            status=int(rest) if is_closed else None,
+            stdout=decoded(text if is_closed else whole),
+            stderr=decoded(complained.get(name, complained[""])),
+            truncated=ended.cut and not is_closed,
             duration_s=duration_s,
         )
     return outcomes
@@ -36,8 +34,8 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _by_name(begin: re.Pattern[bytes], stream: bytes) -> dict[str, bytes]:
+def _by_name(begin: bytes, stream: bytes) -> dict[str, bytes]:
     """Return a stream cut at its marks; what came before the first is under the empty name."""
-    first, *parts = begin.split(stream)
-    names = (name.decode() for name in parts[::2])
-    return {"": first, **dict(zip(names, parts[1::2], strict=True))}
+    first, *parts = stream.split(begin)
+    named = (part.partition(b"\n") for part in parts)
+    return {"": first, **{name.decode(): text for name, _, text in named}}
