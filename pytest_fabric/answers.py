@@ -123,7 +123,8 @@ class Answers:
 
     def limits(self, target: Target) -> Limits:
         """Return the limits of a target."""
-        return Limits(str(target), profiles_of(self.cluster, target), pytest.skip)
+        routing = self.cluster.fabric.routing
+        return Limits(str(target), profiles_of(self.cluster, target), pytest.skip, routing)
 
     def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
         want = Want(declaration, pair)
@@ -142,7 +143,8 @@ class Answers:
             return records
 
         require = self.limits(pair).require
-        return PairResult(measured.record, ledger_of(item), require, alone)
+        routing = self.cluster.fabric.routing
+        return PairResult(measured.record, ledger_of(item), require, alone, routing)
 
     def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
         """Return what a source answers, and show how far the run is meanwhile."""

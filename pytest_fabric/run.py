@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import endpoints
+from pytest_fabric import counters, endpoints
 from pytest_fabric.answers import Source, profiles_of
+from pytest_fabric.errors import MeasurementError
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.facts import find
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
@@ -44,6 +47,7 @@ class FabricRun:
         self.planned: list[Planned] = []
         self._verdicts: dict[str, Verdict] = {}
         self._is_closed = False
+        self._unverified: Counter[str] = Counter()
         self._history = history
         stored = history.replayed
         has_lab = self.cluster.transport == "lab" and stored is None
@@ -56,6 +60,8 @@ class FabricRun:
         self.source: Source = Reality(self.engine, fabric)
         if stored is not None:
             name = str(stored.path)
+            for facts in stored.facts.values():
+                self._note_drivers(facts)
             known = (stored.measured, stored.facts, stored.readings)
             self.source = Replay(self.cluster, policy, name, *known)
 
@@ -140,6 +146,11 @@ class FabricRun:
             notes.append(
                 f"coverage is below min_coverage {100 * (self.cluster.min_coverage or 0):g}%"
             )
+        for driver, count in sorted(self._unverified.items()):
+            notes.append(
+                f"unverified: counters of driver {driver} ({count} ports) are known from "
+                "sources, not from hardware: compare growth with `ethtool -S` once"
+            )
         unused = self._unused_keys()
         if unused:
             notes.append(f"declared, not checked by this version: {', '.join(unused)}")
@@ -151,7 +162,6 @@ class FabricRun:
         roces = [profile.roce for profile in used if profile.roce]
         keys = {
             "waivers": bool(cluster.waivers),
-            "fabric.routing": cluster.fabric.routing != "ecmp",
             "firmware": any(profile.firmware for profile in used),
             "roce.trust": any(roce.trust for roce in roces),
             "roce.ecn": any(roce.ecn is not None for roce in roces),
@@ -160,10 +170,20 @@ class FabricRun:
         return [key for key, is_set in keys.items() if is_set]
 
     def _misses(self, record: Measurement) -> bool:
-        return misses(record, profiles_of(self.cluster, Pair.parse(record.target)))
+        profiles = profiles_of(self.cluster, Pair.parse(record.target))
+        return misses(record, profiles, self.cluster.fabric.routing)
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))
+        self._note_drivers(facts)
+
+    def _note_drivers(self, facts: NodeFacts) -> None:
+        """Remember drivers whose counters are known from their sources only."""
+        for name, rail in self.cluster.nodes[facts.node].rails.items():
+            with suppress(MeasurementError):  # no such port: told by its own checks
+                driver = find(f"{facts.node}:{name}", rail, facts).driver
+                if not counters.is_verified(driver):
+                    self._unverified[driver or "unknown"] += 1
 
 
 def holder(run: str) -> str:

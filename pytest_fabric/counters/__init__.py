@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pytest_fabric.counters.catalogue import (
+    OVERTAKING,
     group,
     is_verified,
     meanings,
     missing,
+    overtakes,
     per_priority,
     refresh_s,
     require_meaning,
@@ -14,11 +16,13 @@ from pytest_fabric.counters.catalogue import (
 from pytest_fabric.counters.window import growth, require, saturated, snapshot
 
 __all__ = [
+    "OVERTAKING",
     "group",
     "growth",
     "is_verified",
     "meanings",
     "missing",
+    "overtakes",
     "per_priority",
     "refresh_s",
     "require",

@@ -75,6 +75,13 @@ def group(driver: str, name: str, routing: str = "ecmp") -> str:
     return match.counter.group
 
 
+@lru_cache(maxsize=65_536)
+def overtakes(name: str) -> bool:
+    """Return whether a counter of any driver grows where packets overtake each other, too."""
+    found = (find(driver.names[0], name) for driver in DRIVERS)
+    return any(match is not None and match.counter.reorders for match in found)
+
+
 @lru_cache(maxsize=256)
 def meanings(driver: str, link_layer: str = "") -> frozenset[str]:
     """Return the meanings that a driver can give, on one link layer where that is said."""

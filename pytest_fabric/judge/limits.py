@@ -14,6 +14,7 @@ from pytest_fabric.config.limits import (
     Relative,
     Word,
 )
+from pytest_fabric.counters import OVERTAKING
 from pytest_fabric.errors import MissingValueError, UnitError
 from pytest_fabric.judge.values import Value, holds
 from pytest_fabric.units import Quantity
@@ -83,9 +84,14 @@ class Limits:
     target: str
     profiles: tuple[Profile, ...]
     skip: Callable[[str], None]
+    routing: str = "ecmp"
 
     def require(self, metric: str) -> None:
-        """Skip when a profile says that its hardware cannot show a metric."""
+        """Skip a metric that the hardware cannot show by its profile, or that routing lets grow."""
+        if metric == "out_of_sequence.growth" and self.routing in OVERTAKING:
+            self.skip(
+                f"{metric}: packets may overtake each other with fabric.routing {self.routing}"
+            )
         for profile in self.profiles:
             reason = profile.why_not_available(metric) or _other_layer(profile, metric)
             if reason is not None:

@@ -15,13 +15,13 @@ from pytest_fabric.metrics import BY_LOAD
 from pytest_fabric.results import Measurement
 
 
-def misses(record: Measurement, profiles: tuple[Profile, ...]) -> bool:
+def misses(record: Measurement, profiles: tuple[Profile, ...], routing: str = "ecmp") -> bool:
     """Return whether a value of a measurement is outside a declared limit that applies to it.
 
     Only what the load of others can change is looked at: values of the tool and growth.
     """
-    limits = Limits(record.target, profiles, _ignore)
-    result = PairResult(record, Ledger())
+    limits = Limits(record.target, profiles, _ignore, routing)
+    result = PairResult(record, Ledger(), routing=routing)
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
     for metric in names:
         if _has_own_limit(metric, record, names):

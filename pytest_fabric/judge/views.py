@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from pytest_fabric.counters import OVERTAKING, overtakes
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
@@ -51,7 +52,8 @@ class PairResult:
     Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate. Both: mtu,
     class_share. Raises MissingValueError for what was not measured, and MeasurementError when the
     traffic did not go where it was sent. `available` is called with each metric before it is read,
-    and skips what the profile says that this hardware cannot show. `alone` returns the same
+    and skips what the profile says that this hardware cannot show. With adaptive `routing` counters
+    that packets out of order let grow are left out. `alone` returns the same
     measurement made with nothing beside it; what a value misses under load, those decide.
     """
 
@@ -59,6 +61,7 @@ class PairResult:
     ledger: Ledger
     available: Callable[[str], None] = everything
     alone: Callable[[], tuple[Measurement, ...]] | None = None
+    routing: str = "ecmp"
 
     @property
     def title(self) -> str:
@@ -118,6 +121,8 @@ class PairResult:
         if meaning in self.record.counter_errors:
             raise CounterError(self.record.counter_errors[meaning])
         grown = [growth for growth in self.record.growth if growth.meaning == meaning]
+        if self.routing in OVERTAKING:
+            grown = [growth for growth in grown if not overtakes(growth.name)]
         if not grown:
             raise CounterError(f"{self.record.target}: no counter says {meaning}")
         return self._growth_value(meaning, grown)

@@ -30,6 +30,14 @@ def value(metric: str, number: float, unit: str, ledger: Ledger | None = None) -
     return Value(number, unit, metric, metric, ledger or Ledger())
 
 
+def test_where_packets_may_overtake_their_order_is_no_verdict() -> None:
+    profile = cluster(TEXT).nodes["gpu001"].profile
+
+    with pytest.raises(Skipped, match=r"overtake each other with fabric\.routing spray"):
+        Limits("gpu001:rail0", (profile,), skip, "spray").require("out_of_sequence.growth")
+    Limits("gpu001:rail0", (profile,), skip, "ecmp").require("out_of_sequence.growth")
+
+
 def test_a_value_inside_and_one_outside() -> None:
     """The limit itself is allowed by `<=`."""
     limit = limits()["ib_write_lat.p99"]

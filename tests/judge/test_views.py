@@ -48,6 +48,11 @@ RECORD = Measurement(
     duration=1.0,
 )
 
+RESENT = (
+    Growth("a:r0", "implied_nak_seq_err", "retransmissions", 7, "tx"),
+    Growth("a:r0", "local_ack_timeout_err", "retransmissions", 2, "tx"),
+)
+
 PORT = RdmaPort(
     device="mlx5_0",
     number=1,
@@ -186,3 +191,12 @@ def test_what_the_profile_leaves_out_is_skipped_before_it_is_missed(name: str) -
         PairResult(RECORD, Ledger(), skip_all).growth("discards")
     with pytest.raises(Skipped, match=r"link\.speed"):
         _ = PortResult("a:r0", PORT, Ledger(), skip_all).speed
+
+
+@pytest.mark.parametrize(("routing", "number"), [("ecmp", 9), ("adaptive", 2), ("spray", 2)])
+def test_what_overtaking_lets_grow_is_left_out_where_packets_overtake(
+    routing: str, number: int
+) -> None:
+    record = replace(RECORD, growth=RESENT)
+
+    assert PairResult(record, Ledger(), routing=routing).growth("retransmissions").number == number
