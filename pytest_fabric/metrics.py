@@ -12,7 +12,12 @@ LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
 BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
 
 LATENCY_STATISTICS = ("min", "median", "mean", "p99", "p999", "max")
-BANDWIDTH_STATISTICS = {"average": "b/s", "peak": "b/s", "message_rate": "/s"}
+BANDWIDTH_STATISTICS = {
+    "average": "b/s",
+    "bidirectional": "b/s",
+    "peak": "b/s",
+    "message_rate": "/s",
+}
 
 #: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
 MEANINGS = (

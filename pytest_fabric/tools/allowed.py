@@ -39,8 +39,8 @@ ALLOWED = tuple(
         r"sleep ([1-9]|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
-        r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"
-        r"( [A-Za-z0-9_.:-]+)?",
+        r"ib_(write|read|send)_(lat|bw)"
+        r"( (-F|-b|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
     )
 )
 
