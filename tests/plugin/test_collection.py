@@ -186,4 +186,5 @@ def test_a_layer_is_a_marker(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_subprocess("--collect-only", "-q", "-m", "link", "--strict-markers")
 
     ids = [line for line in done.outlines if "::" in line]
-    assert ids and all(line.startswith("test_1_link.py::test_a[") for line in ids)
+    assert ids
+    assert all(line.startswith("test_1_link.py::test_a[") for line in ids)
