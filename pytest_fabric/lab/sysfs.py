@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pytest_fabric.lab import gids, growth, machine
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
-from pytest_fabric.lab.model import Node, Port
+from pytest_fabric.lab.model import Node, Port, Slot
 from pytest_fabric.lab.traffic import Tally
 
 #: InfiniBand name of a lane's rate in Gb/s, as the kernel prints it in `rate`.
@@ -80,7 +80,7 @@ def _bridges(tree: dict[str, Entry], port: Port) -> None:
     above = _link(port.pcie_tps, port.pcie_max_width, port.pcie_max_width)
     while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
         uevent = _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)
-        _put(tree, path, {"uevent": uevent, **slot})
+        _put(tree, path, {"uevent": uevent, **_aer(Slot(correctable=0)), **slot})
         path, slot = posixpath.dirname(path), above
 
 
@@ -91,6 +91,17 @@ def _link(transfers: float, width: int, most: int) -> dict[str, Entry]:
         "current_link_width": str(width),
         "max_link_speed": speed,
         "max_link_width": str(most),
+    }
+
+
+def _aer(slot: Slot) -> dict[str, Entry]:
+    """Return the counters of reported errors: a line per kind, of which the lab has a few."""
+    return {
+        "aer_dev_correctable": f"RxErr 0\nBadTLP {slot.correctable}\nBadDLLP 0\nRollover 0\n"
+        f"Timeout 0\nNonFatalErr 0\nTOTAL_ERR_COR {slot.correctable}",
+        "aer_dev_nonfatal": f"Undefined 0\nDLP 0\nTLP 0\nCmpltTO {slot.nonfatal}\nUnsupReq 0\n"
+        f"TOTAL_ERR_NONFATAL {slot.nonfatal}",
+        "aer_dev_fatal": "Undefined 0\nDLP 0\nTLP 0\nCmpltTO 0\nUnsupReq 0\nTOTAL_ERR_FATAL 0",
     }
 
 
@@ -110,6 +121,7 @@ def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, E
         "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
         "infiniband": {port.device: Symlink(f"/sys/class/infiniband/{port.device}")},
         "net": netdevs,
+        **_aer(port.slot),
         **_link(port.pcie_tps, port.pcie_width, port.pcie_max_width),
     }
 
@@ -184,7 +196,7 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
         "mtu": str(mtu),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
-        "carrier_down_count": "2",
+        "carrier_down_count": str(2 + port.signal.flaps),
         "ifindex": str(3 + port.guid % 1000 * 2 + member),
         # What passes the kernel; RDMA does not, so on mlx5 it is in no counter of the netdev.
         "statistics": {
