@@ -5,10 +5,13 @@ Fields carry their unit as a suffix: `_s` seconds, `_bps` bits per second, `_byt
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from pytest_fabric.said import Exposure as Exposure
+from pytest_fabric.said import Fact as Fact
+from pytest_fabric.said import Reading as Reading
 
 
 @dataclass(frozen=True, order=True)
@@ -139,52 +142,6 @@ class NodeFacts:
     siblings: Mapping[int, tuple[int, ...]]
     uverbs: Mapping[str, str]
     ports: tuple[RdmaPort, ...]
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """How long something was watched, and in how many places a second an event could have been.
-
-    A rate that was not seen in `n` places is below 3/n with 95 % confidence (the rule of three).
-    """
-
-    seconds: float
-    per_second: float
-
-    @property
-    def floor(self) -> float:
-        """Return the smallest rate that what was seen can show."""
-        seen = self.seconds * self.per_second
-        return 3 / seen if seen > 0 else math.inf
-
-    def needed_s(self, rate: float) -> float:
-        """Return for how long one must watch, in seconds, to show a rate."""
-        return 3 / (rate * self.per_second) if rate * self.per_second > 0 else math.inf
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing that a node says, in a unit of `metrics`, or the problem that hides it.
-
-    `detail` are lines for people: where it was read, and what it consists of. `inapplicable` is the
-    reason why what was found cannot have such a thing (a copper cable has no light), instead of a
-    problem. `exposure` is what stands behind a rate.
-    """
-
-    value: float | str | None
-    problem: str | None = None
-    detail: tuple[str, ...] = ()
-    inapplicable: str | None = None
-    exposure: Exposure | None = None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a node says about a topic: by target (a node or the id of a port), then by metric."""
-
-    node: str
-    topic: str
-    facts: Mapping[str, Mapping[str, Fact]]
 
 
 @dataclass(frozen=True)

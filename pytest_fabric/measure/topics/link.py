@@ -102,7 +102,7 @@ def _port(
         "link.fec": link_errors.fec(port, fecs, link),
         "link.raw_ber": link_errors.ber(port, link, "raw_physical_ber"),
         "link.effective_ber": link_errors.ber(port, link, "effective_physical_ber"),
-        "link.uncorrectable": link_errors.uncorrectable(fecs, link),
+        "link.uncorrectable": link_errors.uncorrectable(port, fecs, link),
         "link.flaps": link_errors.flaps(port, _tree(outcomes, f"flaps-{place}"), uptime_s),
         **_modules(port, place, outcomes, link),
         **link_errors.aer(_tree(outcomes, f"aer-{place}"), uptime_s),

@@ -70,7 +70,7 @@ def ber(port: RdmaPort, link: Heard[mlxlink.Port], name: str) -> Fact:
     seen = exposure(port, link.value)
     if seen is None:
         return Fact(None, f"mlxlink does not say since when it counts, so that no {what} is shown")
-    detail = [f"counted for {seen.seconds / 60:g} min; this shows {seen.floor:.2g} or more"]
+    detail = [f"counted for {seen.seconds / 60:g} min, in which {seen.floor:.2g} or more shows"]
     lanes = link.value.raw_physical_ber_per_lane if name.startswith("raw") else None
     if lanes:
         told = ("?" if lane is None else f"{lane:g}" for lane in lanes)
@@ -78,7 +78,9 @@ def ber(port: RdmaPort, link: Heard[mlxlink.Port], name: str) -> Fact:
     return Fact(getattr(link.value, name), detail=tuple(detail), exposure=seen)
 
 
-def uncorrectable(ethtool: Sequence[Heard[list[Fec]]], link: Heard[mlxlink.Port]) -> Fact:
+def uncorrectable(
+    port: RdmaPort, ethtool: Sequence[Heard[list[Fec]]], link: Heard[mlxlink.Port]
+) -> Fact:
     """Return the blocks that FEC could not correct; InfiniBand counts the errors left behind it."""
     is_shown = link.value is not None and link.value.time_since_last_clear_min is not None
     since = link.value.time_since_last_clear_min if link.value is not None else None
@@ -100,7 +102,8 @@ def uncorrectable(ethtool: Sequence[Heard[list[Fec]]], link: Heard[mlxlink.Port]
                 "newer, or mlxlink; see not_available",
             )
     if link.value is None or link.value.effective_physical_errors is None:
-        return _without(link, "effective physical errors")
+        is_down = link.value is not None and port.physical_state != "LinkUp"
+        return Fact(None, DOWN) if is_down else _without(link, "effective physical errors")
     return Fact(link.value.effective_physical_errors, detail=(covered, "errors left behind FEC"))
 
 
