@@ -16,7 +16,7 @@ from pytest_fabric.lab.traffic import PRIORITIES, Tally
 WORD_BYTES = 4
 
 #: A link that flaps is lost once in so many packets.
-PACKETS_PER_FLAP = 10_000
+PACKETS_PER_FLAP = 20_000_000
 QUEUE_COUNTER_WRAP = 2**32
 
 #: PMA counters that no traffic moves on a healthy port.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from .test_lab_runs import bad, run
@@ -56,28 +58,79 @@ ROOT_ONLY = {
 }
 
 
-def places() -> dict[str, str]:
-    """Return a node for each fault; its other rail is healthy."""
+def placed(faults: Iterable[str], node: str, rails: int) -> dict[str, str]:
+    """Return a port for each fault, `rails` to a node."""
     return {
-        fault: f"gpu{number // 2 + 1:03d}:rail{number % 2}" for number, fault in enumerate(FAULTS)
+        fault: f"{node.format(number // rails + 1)}:rail{number % rails}"
+        for number, fault in enumerate(faults)
+    }
+
+
+def told(site: pytest.Pytester, outcome: str) -> dict[tuple[str, str], str]:
+    """Return the message of every verdict of an outcome, by target and check."""
+    return {
+        (verdict.target, verdict.check): verdict.message or "" for verdict in bad(site, outcome)
     }
 
 
 def test_each_fault_fails_its_tests_at_its_port_and_no_other(site: pytest.Pytester) -> None:
     (site.path / "cluster.yaml").write_text(ROCE)
-    options = [f"--fabric-fault={fault}@{place}" for fault, place in places().items()]
+    places = placed(FAULTS, "gpu{:03d}", 2)
+    options = [f"--fabric-fault={fault}@{place}" for fault, place in places.items()]
     done = run(site, "--fabric-fault=root_only@gpu009", *options, "-k", "test_1_link")
 
     assert done.ret == 1
-    failed = {(verdict.target, verdict.check) for verdict in bad(site)}
-    assert failed == {
-        (place, check) for fault, place in places().items() for check in FAULTS[fault]
+    assert set(told(site, "failed")) == {
+        (place, check) for fault, place in places.items() for check in FAULTS[fault]
     }
-    errors = {
-        (verdict.target, verdict.check): verdict.message or "" for verdict in bad(site, "error")
-    }
+    errors = told(site, "error")
     assert set(errors) == {
         (f"gpu009:{rail}", check) for rail in ("rail0", "rail1") for check in ROOT_ONLY
     }
     assert all("needs root" in message and "sudo" in message for message in errors.values())
     assert all(len(message.splitlines()) == 1 for message in errors.values())
+
+
+NDR = """\
+name: ndr
+transport: lab
+nodes:
+  ib[1-8]: {profile: builtin/cx7-400g-ndr}
+rails:
+  rail0: {pci: "0000:1a:00.0"}
+pairs: {strategy: ring}
+"""
+
+#: What has no value where the link is down: nothing crosses it.
+DOWN = {
+    "test_fec_mode",
+    "test_bit_errors_before_correction",
+    "test_bit_errors_after_correction",
+    "test_no_uncorrectable_blocks",
+}
+
+
+def test_faults_are_seen_on_infiniband_by_the_firmwares_tool(site: pytest.Pytester) -> None:
+    (site.path / "cluster.yaml").write_text(NDR)
+    faults = ("fec_mode", "module_hot", "dirty_optic", "weak_laser", "high_ber", "link_flap")
+    places = placed(faults, "ib{}", 1)
+    options = [f"--fabric-fault={fault}@{place}" for fault, place in places.items()]
+    run(site, "--fabric-fault=port_down@ib7:rail0", *options, "-k", "test_1_link")
+
+    expected = {(place, check) for fault, place in places.items() for check in FAULTS[fault]}
+    down = {("ib7:rail0", check) for check in ("test_port_state", "test_physical_state")}
+    assert set(told(site, "failed")) == expected | down
+    errors = told(site, "error")
+    assert set(errors) == {("ib7:rail0", check) for check in DOWN}
+    assert all("the link is down" in message for message in errors.values())
+
+
+def test_a_link_that_flaps_is_lost_under_load_too(site: pytest.Pytester) -> None:
+    (site.path / "cluster.yaml").write_text(NDR)
+    few = "test_link_flaps or test_no_link_down or test_small_write_p99"
+    run(site, "--fabric-fault=link_flap@ib2:rail0", "-k", few)
+
+    failed = set(told(site, "failed"))
+    assert ("ib2:rail0", "test_link_flaps") in failed
+    assert {check for _, check in failed} == {"test_link_flaps", "test_no_link_down"}
+    assert all("ib2:rail0" in target for target, _ in failed)

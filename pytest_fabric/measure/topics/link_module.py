@@ -65,22 +65,26 @@ def from_ethtool(module: ethtool_module.Module) -> Optics:
     types = module.transceiver_types or []
     words = " ".join(filter(None, [module.connector, module.transmitter_technology, *types]))
     warm = module.thresholds.get("temperature_high_warning_c")
+    is_copper = COPPER.search(words) is not None
     return Optics(
         source="ethtool -m",
         vendor=module.vendor,
         part=module.part_number,
         serial=module.serial_number,
-        is_copper=COPPER.search(words) is not None,
+        is_copper=is_copper,
         has_diagnostics=module.has_diagnostics is not False,
         temperature_c=module.temperature_c,
         warm_c=warm or None,
-        rx_dbm=_lit(module.rx_power_dbm),
-        tx_dbm=_lit(module.tx_power_dbm),
+        rx_dbm=_lit(module.rx_power_dbm, is_copper),
+        tx_dbm=_lit(module.tx_power_dbm, is_copper),
     )
 
 
-def _lit(lanes: Sequence[float | None] | None) -> Lanes | None:
-    return [DARK_DBM if lane is None else lane for lane in lanes] if lanes else None
+def _lit(lanes: Sequence[float | None] | None, is_copper: bool) -> Lanes | None:
+    """Return powers by lane; ethtool prints no light for copper, which has none to tell."""
+    if not lanes or (is_copper and all(lane is None for lane in lanes)):
+        return None
+    return [DARK_DBM if lane is None else lane for lane in lanes]
 
 
 def from_mlxlink(port: mlxlink.Port) -> Optics | None:
