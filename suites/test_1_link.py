@@ -15,6 +15,7 @@ def test_physical_state(result):
     assert result.physical_state == "LinkUp"
 
 
+@catches("link_layer")
 @measure(port_facts())
 def test_link_layer(result, limits):
     assert result.layer in limits["link.layer"]
@@ -100,6 +101,7 @@ def test_lanes_receive_alike(result, limits):
     assert result.lane_spread in limits["module.lane_spread"]
 
 
+@catches("pcie_speed")
 @measure(port_facts())
 def test_pcie_speed(result, limits):
     assert result.pcie_speed in limits["pcie.speed"]
@@ -111,7 +113,7 @@ def test_pcie_width(result, limits):
     assert result.pcie_width in limits["pcie.width"]
 
 
-@catches("pcie_width")
+@catches("pcie_width", "pcie_speed")
 @measure(port_facts())
 def test_pcie_path(result):
     assert result.pcie_slow_links == 0

@@ -60,11 +60,15 @@ class Signal:
 
 @dataclass(frozen=True)
 class Slot:
-    """The PCIe slot of a card: errors reported since boot, and the largest read, in bytes."""
+    """The PCIe slot of a card: errors reported since boot, and the largest read, in bytes.
+
+    `max_tps` is what both ends could do, where the link is slower than that.
+    """
 
     correctable: int = 3
     nonfatal: int = 0
     max_read_request: int = 4096
+    max_tps: float | None = None
 
 
 @dataclass(frozen=True)

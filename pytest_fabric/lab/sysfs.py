@@ -76,21 +76,26 @@ def _slot_path(pci: str) -> str:
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:
     path = posixpath.dirname(_slot_path(port.pci))
-    slot = _link(port.pcie_tps, port.pcie_width, port.pcie_max_width)
-    above = _link(port.pcie_tps, port.pcie_max_width, port.pcie_max_width)
+    most = port.slot.max_tps or port.pcie_tps
+    slot = _own_link(port)
+    above = _link(most, most, port.pcie_max_width, port.pcie_max_width)
     while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
         uevent = _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)
         _put(tree, path, {"uevent": uevent, **_aer(Slot(correctable=0)), **slot})
         path, slot = posixpath.dirname(path), above
 
 
-def _link(transfers: float, width: int, most: int) -> dict[str, Entry]:
-    speed = f"{transfers / 1e9:.1f} GT/s PCIe"
+def _own_link(port: Port) -> dict[str, Entry]:
+    most = port.slot.max_tps or port.pcie_tps
+    return _link(port.pcie_tps, most, port.pcie_width, port.pcie_max_width)
+
+
+def _link(transfers: float, most: float, width: int, widest: int) -> dict[str, Entry]:
     return {
-        "current_link_speed": speed,
+        "current_link_speed": f"{transfers / 1e9:.1f} GT/s PCIe",
         "current_link_width": str(width),
-        "max_link_speed": speed,
-        "max_link_width": str(most),
+        "max_link_speed": f"{most / 1e9:.1f} GT/s PCIe",
+        "max_link_width": str(widest),
     }
 
 
@@ -122,7 +127,7 @@ def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, E
         "infiniband": {port.device: Symlink(f"/sys/class/infiniband/{port.device}")},
         "net": netdevs,
         **_aer(port.slot),
-        **_link(port.pcie_tps, port.pcie_width, port.pcie_max_width),
+        **_own_link(port),
     }
 
 

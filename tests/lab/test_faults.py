@@ -33,6 +33,8 @@ CHANGES = {
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
     "fewer_lanes": "speed_bps width",
+    "pcie_speed": "pcie_tps slot",
+    "link_layer": "layer",
     "fec_mode": "signal",
     "module_hot": "module",
     "dirty_optic": "module signal",

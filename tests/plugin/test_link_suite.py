@@ -25,6 +25,8 @@ FAULTS = {
     "fewer_lanes": {"test_link_speed", "test_link_width"},
     "mtu_low": {"test_mtu"},
     "pcie_width": {"test_pcie_width", "test_pcie_path"},
+    "pcie_speed": {"test_pcie_speed", "test_pcie_path"},
+    "link_layer": {"test_link_layer"},
     "fec_mode": {"test_fec_mode"},
     "module_hot": {"test_module_temperature", "test_module_is_cooler_than_it_warns_at"},
     "dirty_optic": {

@@ -36,6 +36,7 @@ def _device(port: Port, is_allowed: bool) -> str:
 
 def _capabilities(port: Port) -> list[str]:
     speed, most = f"{port.pcie_tps / 1e9:g}GT/s", port.pcie_max_width
+    able = f"{(port.slot.max_tps or port.pcie_tps) / 1e9:g}GT/s"
     return [
         f"\tNUMA node: {port.numa}",
         "\tCapabilities: [60] Express (v2) Endpoint, IntMsgNum 0",
@@ -43,7 +44,7 @@ def _capabilities(port: Port) -> list[str]:
         "\t\tDevCtl:\tCorrErr+ NonFatalErr+ FatalErr+ UnsupReq-",
         "\t\t\tRlxdOrd+ ExtTag+ PhantFunc- AuxPwr- NoSnoop+ FLReset-",
         f"\t\t\tMaxPayload 256 bytes, MaxReadReq {port.slot.max_read_request} bytes",
-        f"\t\tLnkCap:\tPort #0, Speed {speed}, Width x{most}, ASPM not supported",
+        f"\t\tLnkCap:\tPort #0, Speed {able}, Width x{most}, ASPM not supported",
         f"\t\tLnkSta:\tSpeed {speed}, Width x{port.pcie_width}",
         "\t\t\tTrErr- Train- SlotClk+ DLActive- BWMgmt- ABWMgmt-",
         "\tCapabilities: [100 v1] Advanced Error Reporting",

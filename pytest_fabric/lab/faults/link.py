@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pytest_fabric.lab.faults.fault import Fault
-from pytest_fabric.lab.model import ETHERNET, Port
+from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Port
 
 
 def _half_speed(port: Port) -> Port:
@@ -15,6 +15,11 @@ def _half_speed(port: Port) -> Port:
 
 def _half_width(port: Port) -> Port:
     return replace(port, pcie_width=max(1, port.pcie_max_width // 2))
+
+
+def _slow_slot(port: Port) -> Port:
+    slot = replace(port.slot, max_tps=port.pcie_tps)
+    return replace(port, pcie_tps=port.pcie_tps / 2, slot=slot)
 
 
 def _low_mtu(port: Port) -> Port:
@@ -71,6 +76,21 @@ FAULTS: tuple[Fault, ...] = (
         "the card's PCIe link has half of its lanes, and bandwidth is limited by it",
         "a card not fully seated, a dirty connector, or a slot wired with fewer lanes",
         on_port=_half_width,
+    ),
+    Fault(
+        "pcie_speed",
+        ("port",),
+        "the card's PCIe link runs at half of the speed that both its ends can do",
+        "a generation fixed in the BIOS, a riser, or a slot that trained down after errors",
+        on_port=_slow_slot,
+    ),
+    Fault(
+        "link_layer",
+        ("port",),
+        "the port is an InfiniBand port, where Ethernet is declared",
+        "LINK_TYPE of the firmware left at its default after a card was swapped",
+        on_port=lambda port: replace(port, layer=INFINIBAND),
+        layers=(ETHERNET,),
     ),
     Fault(
         "port_down",
