@@ -162,6 +162,11 @@ def host_facts(over: str = "node") -> Declaration:
     return _topic("host", over, "node")
 
 
+def link_facts(over: str = "port") -> Declaration:
+    """Declare what a port says of its signal: FEC, bit errors, flaps, module, errors of PCIe."""
+    return _topic("link", over, "port")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")

@@ -52,6 +52,25 @@ TOPICS: dict[str, dict[str, str]] = {
     "host": {
         "host.governor": "word",
     },
+    # A spread is in dB, a bit error rate in errors per bit, corrected errors of PCIe per hour.
+    "link": {
+        "link.fec": "word",
+        "link.raw_ber": "",
+        "link.effective_ber": "",
+        "link.uncorrectable": "",
+        "link.flaps": "",
+        "module.vendor": "word",
+        "module.part": "word",
+        "module.serial": "word",
+        "module.temperature": "C",
+        "module.temperature_margin": "C",
+        "module.rx_power_min": "dBm",
+        "module.tx_power_min": "dBm",
+        "module.lane_spread": "",
+        "pcie.aer_correctable": "",
+        "pcie.aer_uncorrectable": "",
+        "pcie.max_read_request": "B",
+    },
 }
 
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}

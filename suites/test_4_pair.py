@@ -156,6 +156,7 @@ def test_no_retransmissions(result, limits):
     assert result.growth("retransmissions") in limits["retransmissions.growth"]
 
 
+@catches("link_flap")
 @measure(ib_write_bw())
 def test_no_link_down(result, limits):
     assert result.growth("link_downed") in limits["link_downed.growth"]

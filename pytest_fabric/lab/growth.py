@@ -14,6 +14,9 @@ from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
 WORD_BYTES = 4
+
+#: A link that flaps is lost once in so many packets.
+PACKETS_PER_FLAP = 20_000_000
 QUEUE_COUNTER_WRAP = 2**32
 
 #: PMA counters that no traffic moves on a healthy port.
@@ -146,6 +149,7 @@ def pma(port: Port, tally: Tally) -> dict[str, int]:
         "port_rcv_packets": past // 4096 + received,
         "unicast_xmit_packets": past // 4096 + sent,
         "unicast_rcv_packets": past // 4096 + received,
+        "link_downed": STALE["link_downed"] + lost(port, tally),
     }
     return _visible(port, {**_still(PMA_STILL), **moved})
 
@@ -178,10 +182,11 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
         "tx_bytes_phy": past + sent + 4 * sum(tally.sent_packets),  # the wire's CRC is counted
         "rx_bytes_phy": past + received + 4 * sum(tally.received_packets),
         "rx_pause_ctrl_phy": sum(tally.pauses),
+        "link_down_events_phy": STALE["link_down_events_phy"] + lost(port, tally),
     }
     own = _still(("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_out_of_buffer"))
     priorities = _priorities(port, tally, past)
-    return _visible(port, {**own, **moved, **_still(PHYSICAL_STILL), **priorities})
+    return _visible(port, {**own, **_still(PHYSICAL_STILL), **moved, **priorities})
 
 
 def _priorities(port: Port, tally: Tally, past: int) -> dict[str, int]:
@@ -221,6 +226,12 @@ def _pauses(which: str, received: int) -> dict[str, int]:
         f"tx_{which}_pause_duration": 3,
         f"rx_{which}_pause_transition": 20 + received // 2,
     }
+
+
+def lost(port: Port, tally: Tally) -> int:
+    """Return how often the link was lost beside a usual start: before, and under load."""
+    flaps = port.signal.flaps
+    return flaps + sum(tally.received_packets) // PACKETS_PER_FLAP if flaps else 0
 
 
 def _still(names: tuple[str, ...]) -> dict[str, int]:
