@@ -54,8 +54,12 @@ class Signal:
     fec: str = "RS"
     raw_ber: float = 3e-9
     effective_ber: float = 0.0
-    uncorrectable: int = 0
+    lost_per_s: float = 0.0
     flaps: int = 0
+
+    def lost(self, uptime_s: float) -> int:
+        """Return the blocks that could not be corrected since the node booted."""
+        return 12 + int(self.lost_per_s * uptime_s)
 
 
 @dataclass(frozen=True)

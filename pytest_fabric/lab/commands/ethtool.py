@@ -59,7 +59,7 @@ def _fec(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
         lines += [
             "Statistics:",
             f"  corrected_blocks: {corrected}",
-            f"  uncorrectable_blocks: {port.signal.uncorrectable}",
+            f"  uncorrectable_blocks: {port.signal.lost(call.fabric.clock.uptime())}",
             f"  corrected_bits: {corrected}",
         ]
     return Result(0, "".join(f"{line}\n" for line in lines))

@@ -130,7 +130,7 @@ def _counters(port: Port, is_up: bool, counted_min: float) -> Section:
         "Time Since Last Clear [Min]": f"{counted_min:.1f}",
         "Symbol Errors": "0",
         "Symbol BER": NO_ERRORS,
-        "Effective Physical Errors": str(signal.uncorrectable),
+        "Effective Physical Errors": str(signal.lost(60 * counted_min)),
         "Effective Physical BER": _rate(signal.effective_ber),
         "Link Down Counter": str(2 + signal.flaps),
         "Link Error Recovery Counter": "0",

@@ -161,14 +161,14 @@ FAULTS: tuple[Fault, ...] = (
         ("port",),
         "more bits are wrong than forward error correction can repair",
         "a marginal module, or a cable that is too long or damaged",
-        on_port=_signal(raw_ber=3.4e-4, effective_ber=4e-11, uncorrectable=91_204),
+        on_port=_signal(raw_ber=3.4e-4, effective_ber=4e-11, lost_per_s=900.0),
     ),
     Fault(
         "uncorrectable",
         ("port",),
-        "a few blocks could not be corrected, although the bit error rate is low",
+        "a few blocks a second cannot be corrected, although the bit error rate is low",
         "bursts of errors: a loose connector, or a disturbed power supply",
-        on_port=_signal(uncorrectable=37),
+        on_port=_signal(lost_per_s=0.7),
     ),
     Fault(
         "link_flap",

@@ -21,6 +21,9 @@ from pytest_fabric.transport.jobs import Word
 Outcomes = Mapping[str, Outcome]
 Commands = Mapping[str, tuple[Word, ...]]
 
+#: How long blocks are watched that FEC cannot correct, in seconds: a link has traffic all the time.
+WINDOW_S = 5
+
 #: The firmware's tool is NVIDIA's; no other vendor's card answers it.
 FIRMWARE_DRIVER = "mlx5_core"
 
@@ -38,7 +41,16 @@ def sections(subject: Subject) -> Commands:
     found: dict[str, tuple[Word, ...]] = {"uptime": ("cat", "/proc/uptime")}
     for place, end in enumerate(subject.ends):
         found.update(_sections(subject, place, end))
-    return found
+    twice = [name for place, end in enumerate(subject.ends) for name in _twice(place, end)]
+    later = {f"later-{name}": found[name] for name in twice if name in found}
+    return {**found, "window": ("sleep", f"{WINDOW_S}"), **later} if later else found
+
+
+def _twice(place: int, end: End) -> tuple[str, ...]:
+    """Return the sections that are read again after a while: those of blocks that were lost."""
+    if end.rdma.link_layer != "Ethernet":
+        return (f"mlxlink-{place}",)
+    return tuple(f"fec-{place}-{member}" for member in range(len(_netdevs(end.rdma))))
 
 
 def _sections(subject: Subject, place: int, end: End) -> Iterator[tuple[str, tuple[Word, ...]]]:
@@ -80,7 +92,7 @@ def read(subject: Subject, outcomes: Outcomes) -> Facts:
     """Return what every port says."""
     uptime_s = _uptime(outcomes["uptime"].stdout)
     return {
-        str(end.port): {**_port(subject, place, end.rdma, outcomes, uptime_s)}
+        str(end.port): {**_port(subject, place, end, outcomes, uptime_s)}
         for place, end in enumerate(subject.ends)
     }
 
@@ -91,10 +103,11 @@ def _uptime(text: str) -> float | None:
 
 
 def _port(
-    subject: Subject, place: int, port: RdmaPort, outcomes: Outcomes, uptime_s: float | None
+    subject: Subject, place: int, end: End, outcomes: Outcomes, uptime_s: float | None
 ) -> Mapping[str, Fact]:
+    port = end.rdma
     tool = firmware_tool(subject)
-    link = heard(outcomes, f"mlxlink-{place}", tool, lambda text: mlxlink.parse(text)[0])
+    link = heard(outcomes, f"mlxlink-{place}", tool, _first)
     if f"mlxlink-{place}" not in outcomes:
         link = Heard(None, NO_FIRMWARE_TOOL)
     fecs = [_fec(outcomes, f"{place}-{member}") for member in range(len(_netdevs(port)))]
@@ -102,7 +115,9 @@ def _port(
         "link.fec": link_errors.fec(port, fecs, link),
         "link.raw_ber": link_errors.ber(port, link, "raw_physical_ber"),
         "link.effective_ber": link_errors.ber(port, link, "effective_physical_ber"),
-        "link.uncorrectable": link_errors.uncorrectable(port, fecs, link),
+        "link.uncorrectable": link_errors.uncorrectable(
+            port, *_lost(outcomes, place, end, tool), WINDOW_S
+        ),
         "link.flaps": link_errors.flaps(port, _tree(outcomes, f"flaps-{place}"), uptime_s),
         **_modules(port, place, outcomes, link),
         **link_errors.aer(_tree(outcomes, f"aer-{place}"), uptime_s),
@@ -122,6 +137,24 @@ def _fec(outcomes: Outcomes, which: str) -> Heard[list[Fec]]:
     if found.value is not None or found.kind in ("tool_missing", "permission", "no_such_device"):
         return found
     return heard(outcomes, f"oldfec-{which}", "ethtool", ethtool_fec.parse)
+
+
+def _lost(
+    outcomes: Outcomes, place: int, end: End, tool: str
+) -> tuple[list[Heard[int]], list[Heard[int]]]:
+    """Return what could not be corrected, before and after the window."""
+
+    def lost(section: str) -> Heard[int]:
+        if end.rdma.link_layer == "Ethernet":
+            return link_errors.blocks(heard(outcomes, section, "ethtool", ethtool_fec.parse))
+        return link_errors.left_behind(heard(outcomes, section, tool, _first))
+
+    names = _twice(place, end)
+    return [lost(name) for name in names], [lost(f"later-{name}") for name in names]
+
+
+def _first(text: str) -> mlxlink.Port:
+    return mlxlink.parse(text)[0]
 
 
 def _modules(

@@ -79,32 +79,44 @@ def ber(port: RdmaPort, link: Heard[mlxlink.Port], name: str) -> Fact:
 
 
 def uncorrectable(
-    port: RdmaPort, ethtool: Sequence[Heard[list[Fec]]], link: Heard[mlxlink.Port]
+    port: RdmaPort, before: Sequence[Heard[int]], after: Sequence[Heard[int]], seconds: float
 ) -> Fact:
-    """Return the blocks that FEC could not correct; InfiniBand counts the errors left behind it."""
-    is_shown = link.value is not None and link.value.time_since_last_clear_min is not None
-    since = link.value.time_since_last_clear_min if link.value is not None else None
-    covered = f"mlxlink: cleared {since:g} min ago" if is_shown else "since the driver started"
-    if ethtool:
-        found = [fec for one in ethtool for fec in one.value or ()]
-        silent = next((one for one in ethtool if one.value is None), None)
-        if silent is not None:
-            return silent.nothing
-        counts = [fec.uncorrectable_blocks for fec in found if fec.uncorrectable_blocks is not None]
-        if counts and len(counts) == len(found):
-            lanes = [str(fec.uncorrectable_blocks_per_lane) for fec in found]
-            by_lane = [f"by lane: {text}" for text in lanes if text != "None"]
-            return Fact(sum(counts), detail=(covered, *by_lane))
-        if link.value is None or link.value.effective_physical_errors is None:
-            return Fact(
-                None,
-                "the driver shows no FEC statistics: they take ethtool 5.13 and Linux 5.13 or "
-                "newer, or mlxlink; see not_available",
-            )
-    if link.value is None or link.value.effective_physical_errors is None:
-        is_down = link.value is not None and port.physical_state != "LinkUp"
-        return Fact(None, DOWN) if is_down else _without(link, "effective physical errors")
-    return Fact(link.value.effective_physical_errors, detail=(covered, "errors left behind FEC"))
+    """Return the blocks that FEC could not correct within a window, over the members of a bond.
+
+    The window is between two readings: what a link lost while it came up is no fault of today.
+    """
+    if port.physical_state != "LinkUp":
+        return Fact(None, DOWN)
+    silent = next((one for one in (*before, *after) if one.value is None), None)
+    if silent is not None or not before:
+        return silent.nothing if silent is not None else Fact(None, "it was not read")
+    then, now = (sum(one.value or 0 for one in ends) for ends in (before, after))
+    if now < then:
+        return Fact(None, f"the counter was cleared meanwhile: {then:,} before, {now:,} after")
+    return Fact(now - then, detail=(f"in {seconds:g} s; {now:,} since the counters were cleared",))
+
+
+def blocks(found: Heard[list[Fec]]) -> Heard[int]:
+    """Return the uncorrectable blocks that ethtool shows."""
+    counts = [one.uncorrectable_blocks for one in found.value or ()]
+    if found.value is None:
+        return Heard(None, found.problem, found.kind)
+    if None in counts or not counts:
+        return Heard(
+            None,
+            "the driver shows no FEC statistics: they take ethtool 5.13 and Linux 5.13 or newer; "
+            "see not_available",
+        )
+    return Heard(sum(count for count in counts if count is not None))
+
+
+def left_behind(link: Heard[mlxlink.Port]) -> Heard[int]:
+    """Return the errors that FEC left behind on InfiniBand, as mlxlink shows them."""
+    if link.value is None:
+        return Heard(None, link.problem, link.kind)
+    if link.value.effective_physical_errors is None:
+        return Heard(None, "mlxlink shows no effective physical errors: see not_available")
+    return Heard(link.value.effective_physical_errors)
 
 
 def flaps(port: RdmaPort, tree: Tree, uptime_s: float | None) -> Fact:

@@ -74,6 +74,7 @@ def subject(rdma: RdmaPort = RDMA, node: NodeFacts = NODE) -> Subject:
 #: A node that says everything.
 TEXTS = {
     "uptime": "7200.00 1.00\n",
+    "window": "",
     "fec-0-0": data("ethtool-fec/statistics.txt"),
     "oldfec-0-0": data("ethtool-fec/rs.txt"),
     "module-0-0": data("ethtool-m/osfp-cmis.txt"),
@@ -89,7 +90,7 @@ TEXTS = {
 def read(rdma: RdmaPort = RDMA, /, **outcomes: Outcome) -> Mapping[str, Fact]:
     asked = subject(rdma)
     names = {name.replace("-", "_"): name for name in link.sections(asked)}
-    answers = {name: said(TEXTS[name]) for name in names.values()}
+    answers = {name: said(TEXTS[name.removeprefix("later-")]) for name in names.values()}
     answers |= {names[name]: outcome for name, outcome in outcomes.items()}
     return link.read(asked, answers)["gpu001:rail0"]
 
@@ -157,7 +158,7 @@ def test_what_a_port_says(metric: str, value: float | str) -> None:
     ("metric", "value"),
     [
         ("link.fec", "RS"),
-        ("link.uncorrectable", 12),
+        ("link.uncorrectable", 0),
         ("link.flaps", 7),
         ("module.part", "OSFP-800:A"),
         ("module.temperature", 54),
@@ -230,9 +231,20 @@ def test_an_old_ethtool_tells_fec_without_statistics() -> None:
     facts = read(fec_0_0=old)
 
     assert facts["link.fec"].value == "RS"
-    assert facts["link.uncorrectable"].value == 12  # of mlxlink
-    alone = read(fec_0_0=old, mlxlink_0=said("", 1))
-    assert "ethtool 5.13" in (alone["link.uncorrectable"].problem or "")
+    assert "bad command line argument" in (facts["link.uncorrectable"].problem or "")
+
+
+@pytest.mark.parametrize(("now", "lost"), [("3", 3), ("0", 0)])
+def test_blocks_that_were_lost_in_the_window_are_told(now: str, lost: int) -> None:
+    later = re.sub(r"(uncorrectable_blocks: )[0-9]+", rf"\g<1>{now}", TEXTS["fec-0-0"], count=1)
+
+    assert read(later_fec_0_0=said(later))["link.uncorrectable"].value == lost
+
+
+def test_a_counter_that_was_cleared_in_the_window_is_a_problem() -> None:
+    earlier = re.sub(r"(uncorrectable_blocks: )[0-9]+", r"\g<1>9", TEXTS["fec-0-0"], count=1)
+
+    assert "cleared meanwhile" in (read(fec_0_0=said(earlier))["link.uncorrectable"].problem or "")
 
 
 def test_a_link_that_is_down_has_no_fec_and_no_bit_errors() -> None:
