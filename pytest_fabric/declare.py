@@ -8,6 +8,9 @@ from dataclasses import dataclass
 #: What a measurement can have for itself, besides its ports.
 ISOLATE = ("node", "leaf", "fabric")
 
+#: The target of what is judged about all nodes together.
+FABRIC = "fabric"
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -132,6 +135,21 @@ def node_facts() -> Declaration:
 def host_facts(over: str = "node") -> Declaration:
     """Declare how a node's system is set up; over `fabric`, what all nodes say at once."""
     return _topic("host", over, "node")
+
+
+def wiring_facts(over: str = "port") -> Declaration:
+    """Declare where a port's cable ends, held against the plan; over `fabric`, all cables."""
+    return _topic("wiring", over, "port")
+
+
+def infiniband_facts(over: str = "port") -> Declaration:
+    """Declare what the subnet manager gave an InfiniBand port: its LID, and its partitions."""
+    return _topic("infiniband", over, "port")
+
+
+def subnet_facts() -> Declaration:
+    """Declare what a sweep of the InfiniBand fabric shows, made from one of its nodes."""
+    return Declaration("subnet", "fabric")
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

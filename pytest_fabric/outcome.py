@@ -15,11 +15,15 @@ from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.engine import STOPPED
+from pytest_fabric.metrics import TOPICS
 from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
 
 #: The attribute of a report that holds what a verdict says instead of source and traceback.
 SHORT = "fabric_message"
+
+#: The first words of metrics whose details a failure shows.
+DETAILED = frozenset({"class", "pcie", *TOPICS})
 
 #: How a unit ends the name of a JUnit property.
 SUFFIXES = {"s": "_s", "b/s": "_bps", "T/s": "_tps", "B": "_bytes", "/s": "_per_s"}
@@ -87,7 +91,7 @@ def failure(item: pytest.Item, check: Check) -> str:
     measured = item.stash.get(measured_key, None)
     subject = check.metric.partition(".")[0]
     # The counters that grew are told by the evidence of the measurement.
-    details = [(subject, "\n".join(check.detail))] if subject in ("class", "pcie") else []
+    details = [(subject, "\n".join(check.detail))] if subject in DETAILED else []
     if check.company:
         details.append(("measured", check.company))
     if measured is not None:

@@ -40,6 +40,7 @@ GLUE = {
     "distribution",
     "endpoints",
     "fixtures",
+    "fleet",
     "history",
     "html_hooks",
     "inventory",

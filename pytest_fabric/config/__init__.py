@@ -1,5 +1,6 @@
 """The cluster file: read, checked with every problem at its line, and turned into frozen models."""
 
+from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.hardware import Network
 from pytest_fabric.config.limits import (
     Absolute,
@@ -31,6 +32,7 @@ from pytest_fabric.config.sections import (
 
 __all__ = [
     "Absolute",
+    "Cable",
     "Clause",
     "Cluster",
     "Cnp",
