@@ -60,7 +60,9 @@ def find(port: Port, plan: Plan, facts: Facts) -> Finding:
             return Finding(
                 port, "taken", f"{seen}, the place of {other} ({its.source}); {planned}", other
             )
-    return Finding(port, "moved", f"moved to {switch} {name}, which nothing has; {planned}")
+    return Finding(
+        port, "moved", f"moved to {switch} {name}, where the plan has no cable; {planned}"
+    )
 
 
 def _said(port: Port, facts: Facts, metric: str) -> str:

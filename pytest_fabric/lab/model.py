@@ -37,6 +37,9 @@ class Port:
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
     the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+
+    `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares; of its
+    switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     """
 
     id: results.Port
@@ -70,6 +73,11 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
+    switch: str = ""
+    switch_port: str = ""
+    has_neighbour: bool = True
+    pkeys: tuple[int, ...] = (0xFFFF,)
+    uplink: str = "fast"
 
     @property
     def is_ethernet(self) -> bool:
@@ -88,7 +96,8 @@ class Node:
 
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
-    computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
+    computes on its GPUs; `files` are texts of its file system that are not as on a healthy node;
+    without `has_manager` the whole subnet has no manager.
     """
 
     name: str
@@ -100,6 +109,7 @@ class Node:
     missing_tools: frozenset[str] = frozenset()
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    has_manager: bool = True
 
     @property
     def has_job(self) -> bool:
