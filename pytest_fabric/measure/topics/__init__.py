@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_fabric.config import Cluster
+from pytest_fabric.config import Cluster, why_missing
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.measure.topics import host, infiniband, subnet, wiring
 from pytest_fabric.measure.topics.topic import Topic
@@ -27,7 +27,7 @@ def asked(wants: Iterable[Want], cluster: Cluster) -> Iterator[tuple[Topic, str]
     begun: set[str] = set()
     for want in wants:
         topic = TOPICS.get(want.declaration.tool)
-        if topic is None or topic.missing(cluster) is not None or topic.name in begun:
+        if topic is None or why_missing(topic.name, cluster) is not None or topic.name in begun:
             continue
         node = want.target.node if isinstance(want.target, Port) else str(want.target)
         if topic.of(cluster, node):

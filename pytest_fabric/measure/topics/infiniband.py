@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pytest_fabric.config import has_infiniband
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics.topic import (
-    Facts,
-    Subject,
-    Topic,
-    has_infiniband,
-    without_infiniband,
-)
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, sysfs
 from pytest_fabric.transport import Glob, Outcome
@@ -87,4 +82,4 @@ def _is_member(key: int, declared: int) -> bool:
 
 METRICS = ("infiniband.lid", "infiniband.sm_lid", "infiniband.partition")
 
-TOPIC = Topic("infiniband", sections, read, missing=without_infiniband, of=has_infiniband)
+TOPIC = Topic("infiniband", sections, read, of=has_infiniband)

@@ -8,17 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fabric.config import Cable
+from pytest_fabric.config import Cable, has_infiniband
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import trouble
-from pytest_fabric.measure.topics.topic import (
-    Facts,
-    Subject,
-    Topic,
-    has_infiniband,
-    without_infiniband,
-)
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.measure.topics.trouble import Unread
 from pytest_fabric.measure.topics.wiring import DESCRIPTION
 from pytest_fabric.results import Fact
@@ -214,7 +208,6 @@ TOPIC = Topic(
     sections,
     read,
     deadline_s=DEADLINE_S,
-    missing=without_infiniband,
     of=has_infiniband,
     vantage=True,
 )

@@ -36,27 +36,9 @@ class Subject:
         return ("sudo", "-n", program) if allowed else (program,)
 
 
-def everywhere(cluster: Cluster) -> str | None:
-    """Let a topic be asked of every cluster."""
-    return None
-
-
 def everyone(cluster: Cluster, node: str) -> bool:
     """Let a topic be asked of every node."""
     return True
-
-
-def without_infiniband(cluster: Cluster) -> str | None:
-    """Return that a cluster has no InfiniBand port, or None when it has one."""
-    if any(has_infiniband(cluster, node) for node in cluster.nodes):
-        return None
-    return f"no port of {cluster.source.name} is InfiniBand: nothing has a subnet manager"
-
-
-def has_infiniband(cluster: Cluster, node: str) -> bool:
-    """Return whether a node has an InfiniBand port."""
-    rails = cluster.nodes[node].rails.values()
-    return any(rail.profile.link.layer == "InfiniBand" for rail in rails)
 
 
 @dataclass(frozen=True)
@@ -64,16 +46,14 @@ class Topic:
     """One topic: `sections` are the commands, in one job; `read` says what came of them.
 
     A fact that cannot be told has a `problem` with its remedy, and is never left out: a test that
-    asks for it is an error then. `missing` says why a cluster cannot be asked at all; then its
-    tests are skipped. `of` tells which nodes are asked. With `vantage` one of them is enough, the
-    first that answers, and its facts are those of the whole fabric.
+    asks for it is an error then. `of` tells which nodes are asked. With `vantage` one of them is
+    enough, the first that answers, and its facts are those of the whole fabric.
     """
 
     name: str
     sections: Callable[[Subject], Mapping[str, tuple[Word, ...]]]
     read: Callable[[Subject, Mapping[str, Outcome]], Facts]
     deadline_s: float = DEADLINE_S
-    missing: Callable[[Cluster], str | None] = everywhere
     of: Callable[[Cluster, str], bool] = everyone
     vantage: bool = False
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_fabric.config import Cluster
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import trouble
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
@@ -146,14 +145,4 @@ def _infiniband(place: int, end: End, outcomes: Mapping[str, Outcome]) -> dict[s
     return _facts([(switch,), (str(link.peer_port),), (link.peer_guid or switch,)], detail)
 
 
-def unplanned(cluster: Cluster) -> str | None:
-    """Return that a cluster has no plan of its cables, or None when it has one."""
-    if cluster.cables:
-        return None
-    return (
-        f"{cluster.source.name} has no plan of the cables: add `cables: cables.csv`, a file with "
-        "the columns node,rail,switch,switch_port"
-    )
-
-
-TOPIC = Topic("wiring", sections, read, missing=unplanned)
+TOPIC = Topic("wiring", sections, read)
