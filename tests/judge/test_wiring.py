@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_fabric.config import Cable
@@ -74,9 +76,7 @@ def test_a_cable_is_found(port: str, facts: dict[str, Fact], kind: str, text: st
 
 
 def test_a_port_without_a_plan_is_no_pass() -> None:
-    with pytest.raises(
-        MissingValueError, match=r"e:rail0: expected its cable in cables.csv, found"
-    ):
+    with pytest.raises(MissingValueError, match=r"e:rail0: expected its cable in cables.csv"):
         find(PORTS["e"], PLAN, sees("leaf-0 swp1"))
 
 
@@ -135,16 +135,14 @@ def test_a_cable_in_the_place_of_one_that_moved_is_no_swap(
 
 
 def test_a_swap_is_told_although_others_say_nothing() -> None:
-    lost = {"c": MeasurementError("c", "lost", "c: unreachable")}
+    result = wiring(a=sees("leaf-0 swp2"), b=sees("leaf-0 swp1"), d=UNREAD)
 
-    assert wiring(lost, a=sees("leaf-0 swp2"), b=sees("leaf-0 swp1"), d=UNREAD).swapped.number == 1
+    assert replace(result, unheard=LOST).swapped.number == 1
 
 
 def test_no_swap_is_told_only_when_all_have_said_where_they_are() -> None:
-    lost = {"c": MeasurementError("c", "lost", "c: unreachable")}
-
     with pytest.raises(MeasurementError, match="c: unreachable"):
-        _ = wiring(lost, a=sees("leaf-0 swp1")).swapped
+        _ = replace(wiring(a=sees("leaf-0 swp1")), unheard=LOST).swapped
     with pytest.raises(MissingValueError, match="install lldpd"):
         _ = wiring(a=sees("leaf-0 swp1"), b=UNREAD).swapped
     with pytest.raises(MissingValueError, match="no port says"):
