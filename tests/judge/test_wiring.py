@@ -101,11 +101,12 @@ def test_what_a_port_says_is_read_as_of_any_topic() -> None:
     assert result.switch_port.number == "swp1"
 
 
-def wiring(
-    unheard: dict[str, MeasurementError] | None = None, **seen: dict[str, Fact]
-) -> WiringResult:
+LOST = {"c": MeasurementError("c", "lost", "c: unreachable")}
+
+
+def wiring(**seen: dict[str, Fact]) -> WiringResult:
     facts = {f"{name}:rail0": said for name, said in seen.items()}
-    return WiringResult(facts, PLAN, Ledger(), unheard or {})
+    return WiringResult(facts, PLAN, Ledger())
 
 
 def test_a_swap_is_named_once_with_both_ports() -> None:
