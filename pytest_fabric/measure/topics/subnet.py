@@ -56,6 +56,11 @@ def _ends(subject: Subject) -> list[tuple[int, End]]:
     ]
 
 
+def _name(end: End) -> str:
+    """Return the device of a port, with its number where it is not the first."""
+    return end.rdma.device if end.rdma.number == 1 else f"{end.rdma.device}/{end.rdma.number}"
+
+
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what the fabric is like, as the target `fabric`."""
     ends = _ends(subject)
@@ -66,7 +71,7 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     facts: dict[str, Fact] = {}
     try:
         for place, end in ends:
-            sweeps[end.rdma.device] = trouble.read(
+            sweeps[_name(end)] = trouble.read(
                 "iblinkinfo", outcomes, f"links-{place}", iblinkinfo.parse, is_whole=True
             )
         facts |= _links(subject, sweeps)
@@ -87,7 +92,7 @@ def _managers(
     found: dict[str, SubnetManager | None] = {}
     try:
         for place, end in ends:
-            found[end.rdma.device] = _manager(f"sminfo-{place}", outcomes)
+            found[_name(end)] = _manager(f"sminfo-{place}", outcomes)
     except Unread as error:
         problem = f"from {subject.node}: {error}"
         return dict.fromkeys(MANAGER_METRICS, Fact(None, problem))
