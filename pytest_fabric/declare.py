@@ -8,6 +8,9 @@ from dataclasses import dataclass
 #: What a measurement can have for itself, besides its ports.
 ISOLATE = ("node", "leaf", "fabric")
 
+#: The target of what is judged about all nodes together.
+FABRIC = "fabric"
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -165,6 +168,21 @@ def host_facts(over: str = "node") -> Declaration:
 def link_facts(over: str = "port") -> Declaration:
     """Declare what a port says of its signal: FEC, bit errors, flaps, module, errors of PCIe."""
     return _topic("link", over, "port")
+
+
+def wiring_facts(over: str = "port") -> Declaration:
+    """Declare where a port's cable ends, held against the plan; over `fabric`, all cables."""
+    return _topic("wiring", over, "port")
+
+
+def infiniband_facts(over: str = "port") -> Declaration:
+    """Declare what the subnet manager gave an InfiniBand port: its LID, and its partitions."""
+    return _topic("infiniband", over, "port")
+
+
+def subnet_facts() -> Declaration:
+    """Declare what a sweep of the InfiniBand fabric shows, made from one of its nodes."""
+    return Declaration("subnet", "fabric")
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

@@ -71,7 +71,27 @@ TOPICS: dict[str, dict[str, str]] = {
         "pcie.aer_uncorrectable": "",
         "pcie.max_read_request": "B",
     },
+    "wiring": {
+        "wiring.switch": "word",
+        "wiring.switch_port": "word",
+        "wiring.port_description": "word",
+    },
+    "infiniband": {
+        "infiniband.lid": "",
+        "infiniband.sm_lid": "",
+        "infiniband.partition": "word",
+    },
+    "subnet": {
+        "subnet.manager": "word",
+        "subnet.managers": "",
+        "subnet.links_down": "",
+        "subnet.slow_links": "",
+        "subnet.ports_without_lid": "",
+    },
 }
+
+#: What `wiring.switch` says where the other end was looked for, and nothing is there.
+NOBODY = "(no neighbour)"
 
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}
 

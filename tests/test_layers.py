@@ -41,6 +41,7 @@ GLUE = {
     "distribution",
     "endpoints",
     "fixtures",
+    "fleet",
     "history",
     "html_hooks",
     "inventory",

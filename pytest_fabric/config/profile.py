@@ -21,7 +21,7 @@ from pytest_fabric.config.limits import (
 )
 from pytest_fabric.config.models import Profile, ProfileKeys
 from pytest_fabric.config.problems import Mark, Problems
-from pytest_fabric.config.sections import Link, Pcie, Roce
+from pytest_fabric.config.sections import Infiniband, Link, Pcie, Roce
 from pytest_fabric.config.wording import expected, got, like, quoted
 from pytest_fabric.config.written import ProfileEntry
 from pytest_fabric.config.yaml_lines import Items, Table, parse
@@ -161,9 +161,11 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
 def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict[str, Limit]:
     """Return a limit for each fact of link and pcie: the port must have what is declared."""
     limits = {}
-    for part in ("link", "pcie", "roce"):
+    for part in ("link", "pcie", "roce", "infiniband"):
         model = getattr(keys, part, None)
-        for key in type(model).model_fields if isinstance(model, (Link, Pcie, Roce)) else ():
+        if not isinstance(model, (Link, Pcie, Roce, Infiniband)):
+            continue
+        for key in type(model).model_fields:
             metric = f"{part}.{key}"
             value = _said(getattr(model, key)) if metrics.unit_of(metric) is not None else None
             if value is not None:

@@ -15,6 +15,7 @@ from itertools import count
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import gids
+from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
 
 #: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
@@ -59,7 +60,8 @@ def nodes(cluster: config.Cluster) -> tuple[Node, ...]:
     Raises ConfigError on a perftest version that is none, and on a network that is too small.
     """
     places = _places(cluster)
-    return tuple(_node(node, cluster, places) for node in cluster.nodes.values())
+    made = tuple(_node(node, cluster, places) for node in cluster.nodes.values())
+    return cabled(made, cluster)
 
 
 def _places(cluster: config.Cluster) -> Iterator[Place]:
@@ -152,6 +154,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         gids=gids.table(layer, guid, address, netdevs[0]),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
+        pkeys=_pkeys(rail.profile),
     )
 
 
@@ -168,6 +171,12 @@ def _priorities(roce: config.Roce | None) -> dict[int, int]:
     if roce is None or roce.dscp is None or roce.class_priority is None:
         return {}
     return {roce.dscp: roce.class_priority}
+
+
+def _pkeys(profile: config.Profile) -> tuple[int, ...]:
+    """Return the partitions of a port: everybody's, and the declared one."""
+    declared = profile.infiniband and profile.infiniband.partition
+    return tuple(dict.fromkeys((0xFFFF, int(declared, 16)))) if declared else (0xFFFF,)
 
 
 def _adapter(profile: config.Profile, speed: float) -> Adapter:

@@ -81,6 +81,9 @@ class Port:
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
     the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+
+    `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares; of its
+    switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     """
 
     id: results.Port
@@ -117,6 +120,11 @@ class Port:
     module: Module = Module()
     signal: Signal = Signal()
     slot: Slot = Slot()
+    switch: str = ""
+    switch_port: str = ""
+    has_neighbour: bool = True
+    pkeys: tuple[int, ...] = (0xFFFF,)
+    uplink: str = "fast"
 
     @property
     def is_ethernet(self) -> bool:
@@ -136,7 +144,8 @@ class Node:
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
-    `needs_root` says that its user cannot read what only root may.
+    `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
+    subnet has no manager.
     """
 
     name: str
@@ -149,6 +158,7 @@ class Node:
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     needs_root: bool = False
+    has_manager: bool = True
 
     @property
     def has_job(self) -> bool:

@@ -17,6 +17,9 @@ LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: 
 #: Ethernet MTU that carries an RDMA MTU, as sites set it.
 NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
 
+#: Entries of the lab's table of partition keys.
+PKEYS = 8
+
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
 
 #: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
@@ -152,12 +155,19 @@ def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
         "rate": rate(port),
         "link_layer": port.layer,
         "lid": f"{port.lid:#x}",
-        "sm_lid": "0x0" if port.is_ethernet else "0x1",
+        "sm_lid": "0x1" if port.lid else "0x0",
+        "pkeys": _pkeys(port),
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
         "counters": lambda: _texts(growth.pma(port, tally(port))),
         "hw_counters": lambda: _texts(growth.queue(port, tally(port))),
     }
+
+
+def _pkeys(port: Port) -> dict[str, Entry]:
+    """Return the table of partition keys: most of it is empty."""
+    table = [*port.pkeys, *[0] * (PKEYS - len(port.pkeys))]
+    return {str(index): f"{key:#06x}" for index, key in enumerate(table)}
 
 
 def _texts(values: dict[str, int]) -> dict[str, Entry]:

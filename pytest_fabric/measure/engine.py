@@ -97,7 +97,7 @@ class Engine:
         jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
-        self._fabric.read(asked(wants))
+        self._fabric.read(asked(wants, self._cluster))
         self._preconditions.look(targets)
         self._begin(jobs)
 

@@ -16,6 +16,7 @@ PATHS = {
     **{name: f"/usr/bin/{name}" for name in PROGRAMS},
     **{name: f"/usr/bin/{name}" for name in SYSTEM},
     "ethtool": "/usr/sbin/ethtool",
+    **{name: f"/usr/sbin/{name}" for name in ("iblinkinfo", "lldpcli", "sminfo")},
 }
 
 
