@@ -10,6 +10,7 @@ from pytest_fabric.declare import (
     ib_write_lat,
     node_facts,
     port_facts,
+    qos_facts,
 )
 from pytest_fabric.markers import catches, measure
 from pytest_fabric.units import gbps, ms, us
@@ -28,5 +29,6 @@ __all__ = [
     "ms",
     "node_facts",
     "port_facts",
+    "qos_facts",
     "us",
 ]

@@ -134,6 +134,11 @@ def host_facts(over: str = "node") -> Declaration:
     return _topic("host", over, "node")
 
 
+def qos_facts(over: str = "port") -> Declaration:
+    """Declare how a port treats RDMA traffic; over `fabric`, what all ports say at once."""
+    return _topic("qos", over, "port")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")

@@ -47,6 +47,21 @@ TOPICS: dict[str, dict[str, str]] = {
     "host": {
         "host.governor": "word",
     },
+    "qos": {
+        "roce.trust": "word",
+        "roce.lossless": "word",
+        "roce.dscp_priority": "",
+        "roce.ecn": "word",
+        "roce.cnp_dscp": "",
+        "roce.cnp_priority": "",
+        "roce.global_pause": "word",
+        "roce.gid_version": "",
+        "roce.gid_netdev": "word",
+        "roce.traffic_class_override": "",
+        "roce.cma_tos": "",
+        "roce.netdev_mtu": "B",
+        "roce.same_subnet": "",
+    },
 }
 
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}

@@ -108,7 +108,7 @@ class Limits:
 
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
-    is_ethernets = metric.partition(".")[0] in ("pause", "class")
+    is_ethernets = metric.partition(".")[0] in ("pause", "class", "roce")
     if profile.link.layer == "InfiniBand" and is_ethernets:
         return "InfiniBand has credits and service levels instead"
     return None

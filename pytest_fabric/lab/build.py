@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
@@ -40,6 +41,15 @@ GUID = 0x0C42A1_0300_000000
 
 #: Where rails without a declared network live: shared address space, RFC 6598.
 UNDECLARED = ipaddress.IPv4Network("100.64.0.0/10")
+
+
+class Class(TypedDict, total=False):
+    """The fields of a port that say how it treats RDMA."""
+
+    trust: str
+    is_tagged: bool
+    ecn: frozenset[str]
+    cnp: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,7 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         ),
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
+        guards_arp=len({port.network for port in ports}) < len(ports),
     )
 
 
@@ -152,6 +163,8 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         gids=gids.table(layer, guid, address, netdevs[0]),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
+        network=place.network,
+        **_class(roce),
     )
 
 
@@ -168,6 +181,22 @@ def _priorities(roce: config.Roce | None) -> dict[int, int]:
     if roce is None or roce.dscp is None or roce.class_priority is None:
         return {}
     return {roce.dscp: roce.class_priority}
+
+
+def _class(roce: config.Roce | None) -> Class:
+    """Return how a port is set up where that is declared; what is not keeps the usual values."""
+    found: Class = {}
+    if roce is None:
+        return found
+    if roce.trust is not None:
+        found["trust"] = roce.trust
+        found["is_tagged"] = roce.trust == "pcp"
+    if roce.ecn is False:
+        found["ecn"] = frozenset()
+    if roce.cnp is not None:
+        priority = roce.cnp.priority
+        found["cnp"] = (roce.cnp.dscp, roce.cnp.dscp >> 3 if priority is None else priority)
+    return found
 
 
 def _adapter(profile: config.Profile, speed: float) -> Adapter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from pytest_fabric import results
 
@@ -36,7 +36,9 @@ class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
-    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default. A port that
+    trusts PCP knows the class of RDMA only where its frames are tagged; `ecn` holds the points of
+    congestion control that are on, `cnp` DSCP and priority of its notifications.
     """
 
     id: results.Port
@@ -70,11 +72,31 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
+    trust: str = "dscp"
+    is_tagged: bool = False
+    ecn: frozenset[str] = frozenset({"np", "rp"})
+    cnp: tuple[int, int] = (48, 6)
+    global_pause: bool = False
+    class_override: int | None = None
+    network: IPv4Network | IPv6Network | None = None
 
     @property
     def is_ethernet(self) -> bool:
         """Whether the link layer is Ethernet (RoCE) and not InfiniBand."""
         return self.layer == ETHERNET
+
+    def priority_of(self, dscp: int) -> int:
+        """Return the priority on which the port sends RDMA of a DSCP."""
+        if self.class_override is not None:
+            dscp = self.class_override >> 2
+        is_known = self.trust != "pcp" or self.is_tagged
+        if self.best_effort or not self.is_ethernet or not is_known:
+            return 0
+        return self.mapped(dscp)
+
+    def mapped(self, dscp: int) -> int:
+        """Return the priority that the port's table gives a DSCP."""
+        return self.priorities.get(dscp, dscp >> 3)
 
     @property
     def state_file(self) -> str:
@@ -89,6 +111,7 @@ class Node:
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
+    `guards_arp` says that each interface answers for its own address only.
     """
 
     name: str
@@ -100,6 +123,7 @@ class Node:
     missing_tools: frozenset[str] = frozenset()
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    guards_arp: bool = False
 
     @property
     def has_job(self) -> bool:

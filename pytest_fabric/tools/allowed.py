@@ -16,7 +16,8 @@ from pytest_fabric.errors import RefusedCommandError
 
 READABLE = (
     r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
-    r"/proc/(uptime|self/limits|self/status|net/tcp6?|irq/\*/effective_affinity_list)"
+    r"/proc/(uptime|self/limits|self/status|net/tcp6?|net/route|irq/\*/effective_affinity_list)|"
+    r"/proc/sys/net/ipv4/conf/\*/arp_(ignore|announce)"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
 
@@ -32,6 +33,9 @@ ALLOWED = tuple(
         rf"have( {NAME})+",
         rf"usable( ({READABLE}))+",
         rf"ethtool -S {NAME}",
+        rf"ethtool -a {NAME}",
+        rf"mlnx_qos -i {NAME}",
+        rf"dcb -N -j (pfc|app) show dev {NAME}",
         r"ibv_devinfo",
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",

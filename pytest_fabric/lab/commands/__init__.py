@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pytest_fabric.lab.commands import (
     cat,
+    dcb,
     echo,
     ethtool,
     grep,
@@ -13,6 +14,7 @@ from pytest_fabric.lab.commands import (
     hostname,
     ibv_devinfo,
     id,
+    mlnx_qos,
     nvidia_smi,
     perftest,
     rdma,
@@ -41,6 +43,7 @@ def start(call: Call) -> Process:
 
 COMMANDS: Mapping[str, Command] = {
     "cat": cat.run,
+    "dcb": dcb.run,
     "echo": echo.run,
     "ethtool": ethtool.run,
     "grep": grep.run,
@@ -48,6 +51,7 @@ COMMANDS: Mapping[str, Command] = {
     "hostname": hostname.run,
     "ibv_devinfo": ibv_devinfo.run,
     "id": id.run,
+    "mlnx_qos": mlnx_qos.run,
     "nvidia-smi": nvidia_smi.run,
     "rdma": rdma.run,
     "sleep": sleep.run,

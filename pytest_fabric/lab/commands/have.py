@@ -16,6 +16,8 @@ PATHS = {
     **{name: f"/usr/bin/{name}" for name in PROGRAMS},
     **{name: f"/usr/bin/{name}" for name in SYSTEM},
     "ethtool": "/usr/sbin/ethtool",
+    "dcb": "/usr/sbin/dcb",
+    "mlnx_qos": "/usr/bin/mlnx_qos",
 }
 
 

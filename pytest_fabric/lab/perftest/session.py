@@ -219,10 +219,7 @@ def _is_mapped(side: Program) -> bool:
 
 def _priority(side: Program) -> int:
     """Return the priority that a side's frames travel on."""
-    if side.port.best_effort or not side.port.is_ethernet:
-        return 0
-    dscp = side.options.traffic_class >> 2
-    return side.port.priorities.get(dscp, dscp >> 3)
+    return side.port.priority_of(side.options.traffic_class >> 2)
 
 
 def _window_s(duration: int) -> float:
