@@ -15,6 +15,7 @@ from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.engine import STOPPED
+from pytest_fabric.metrics import FACT_UNITS
 from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
 
@@ -87,7 +88,8 @@ def failure(item: pytest.Item, check: Check) -> str:
     measured = item.stash.get(measured_key, None)
     subject = check.metric.partition(".")[0]
     # The counters that grew are told by the evidence of the measurement.
-    details = [(subject, "\n".join(check.detail))] if subject in ("class", "pcie") else []
+    is_told = subject in ("class", "pcie") or check.metric in FACT_UNITS
+    details = [(subject, "\n".join(check.detail))] if is_told else []
     if check.company:
         details.append(("measured", check.company))
     if measured is not None:

@@ -86,13 +86,24 @@ class Port:
         return self.layer == ETHERNET
 
     def priority_of(self, dscp: int) -> int:
-        """Return the priority on which the port sends RDMA of a DSCP."""
-        if self.class_override is not None:
-            dscp = self.class_override >> 2
+        """Return the priority on which the port sends RDMA that is asked for with a DSCP."""
         is_known = self.trust != "pcp" or self.is_tagged
         if self.best_effort or not self.is_ethernet or not is_known:
             return 0
-        return self.mapped(dscp)
+        return self.mapped(self.marked(dscp))
+
+    def marked(self, dscp: int) -> int:
+        """Return the DSCP that is on the wire when a tool asks for one."""
+        return dscp if self.class_override is None else self.class_override >> 2
+
+    def arrival(self, sender: Port, dscp: int) -> int:
+        """Return the priority on which the port counts what another one sends with a DSCP."""
+        sent = sender.priority_of(dscp)
+        if sender.best_effort or not self.is_ethernet:
+            return sent
+        if self.trust == "pcp":
+            return sent if sender.is_tagged else 0
+        return self.mapped(sender.marked(dscp))
 
     def mapped(self, dscp: int) -> int:
         """Return the priority that the port's table gives a DSCP."""

@@ -32,6 +32,17 @@ CHANGES = {
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
+    "pfc_off": "lossless",
+    "pfc_other_priority": "lossless",
+    "trust_pcp": "trust",
+    "dscp_map": "priorities",
+    "ecn_np_off": "ecn",
+    "ecn_rp_off": "ecn",
+    "cnp_class": "cnp",
+    "global_pause": "global_pause",
+    "gid_v1_only": "gids",
+    "tclass_override": "class_override",
+    "netdev_mtu": "mtu",
 }
 
 

@@ -68,7 +68,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "trust_pcp",
         ("port",),
-        "the port trusts PCP, so that what it sends untagged travels on priority 0",
+        "the port trusts PCP, so that untagged frames travel on priority 0, both ways",
         "trust left at its default, or lost at a reboot",
         on_port=lambda port: replace(port, trust="pcp"),
         layers=LAYERS,
@@ -76,7 +76,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "dscp_map",
         ("port",),
-        "every DSCP maps to priority 0, and what the port sends travels there",
+        "every DSCP maps to priority 0, on which the port sends and receives",
         "a table of DSCPs that was flushed, or that DCBX replaced",
         on_port=_other_map,
         layers=LAYERS,
