@@ -46,14 +46,26 @@ def wanted(wave: dict[str, dict[str, str]]) -> dict[tuple[str, str], str]:
     return found
 
 
-@pytest.mark.parametrize("wave", WAVES, ids=("classes", "addresses"))
+#: What a failure says beside its value.
+TOLD = (
+    ("enp26s0np0: roce_np off on priority 3", "enp58s0np0: rx on, tx on"),
+    ("global traffic class 0, DSCP 0", "enp26s0np0 and enp58s0np0 of rail1 share 10.0.0.0/14"),
+)
+
+
+@pytest.mark.parametrize(
+    ("wave", "lines"), zip(WAVES, TOLD, strict=True), ids=("classes", "addresses")
+)
 def test_each_fault_is_found_at_its_place_alone(
-    site: pytest.Pytester, wave: dict[str, dict[str, str]]
+    site: pytest.Pytester, wave: dict[str, dict[str, str]], lines: tuple[str, ...]
 ) -> None:
-    site.runpytest_subprocess("suites/test_2_qos.py", *(f"--fabric-fault={one}" for one in wave))
+    options = (f"--fabric-fault={one}" for one in wave)
+    done = site.runpytest_subprocess("suites/test_2_qos.py", *options)
 
     bad = {key: outcome for key, outcome in verdicts(site).items() if outcome != "passed"}
     assert bad == wanted(wave)
+    told = done.stdout.str()
+    assert all(line in told for line in lines)
 
 
 def test_every_fault_that_a_test_catches_is_tried_here(site: pytest.Pytester) -> None:
@@ -69,33 +81,32 @@ def test_every_fault_that_a_test_catches_is_tried_here(site: pytest.Pytester) ->
     assert promised == {fault.partition("@")[0] for wave in WAVES for fault in wave}
 
 
-#: What travels on another priority is no measurement of the declared one.
-ASTRAY = ("trust_pcp@gpu001:rail0", "dscp_map@gpu001:rail1", "tclass_override@gpu003:rail0")
+#: What travels on another priority is no measurement of the declared one; an override of the class
+#: is one of what the port sends.
+ASTRAY = {
+    "trust_pcp@gpu001:rail0": ("client", "server"),
+    "dscp_map@gpu001:rail1": ("client", "server"),
+    "tclass_override@gpu003:rail0": ("client",),
+}
 
 
 def test_a_wrong_class_is_seen_in_the_traffic_too(site: pytest.Pytester) -> None:
     """Facts and traffic agree; where PFC is off, nothing can count the pause of its priority."""
-    faults = (*ASTRAY, "pfc_off@gpu003:rail1")
-    options = (f"--fabric-fault={one}" for one in faults)
+    options = (f"--fabric-fault={one}" for one in (*ASTRAY, "pfc_off@gpu003:rail1"))
     site.runpytest_subprocess("suites/test_4_pair.py", *options, "-k", "class or pause")
 
     found = verdicts(site)
-    failed = [target for (check, target), outcome in found.items() if outcome == "failed"]
-    for fault in ASTRAY:
-        place = fault.partition("@")[2]
-        classes = {
-            outcome
-            for (check, target), outcome in found.items()
-            if check == "test_traffic_class" and place in target
-        }
-        assert classes == {"failed"}, fault
-    assert all(any(one.partition("@")[2] in target for one in ASTRAY) for target in failed)
-    blind = [
-        outcome
-        for (check, target), outcome in found.items()
-        if check == "test_no_pause" and "gpu003:rail1" in target
-    ]
-    assert set(blind) == {"error"}
+    astray = {(fault.partition("@")[2], end) for fault, ends in ASTRAY.items() for end in ends}
+    ends = {
+        target: zip(target.split(".."), ("client", "server"), strict=True) for _, target in found
+    }
+    bad = {target for target, pair in ends.items() if not astray.isdisjoint(pair)}
+    assert len(bad) == 5
+    blind = {target for target in ends if "gpu003:rail1" in target}
+    assert {key: outcome for key, outcome in found.items() if outcome != "passed"} == {
+        **{("test_traffic_class", target): "failed" for target in bad},
+        **{("test_no_pause", target): "error" for target in bad | blind},
+    }
 
 
 INFINIBAND = """\
