@@ -12,6 +12,7 @@ from pytest_fabric.declare import (
     link_facts,
     node_facts,
     port_facts,
+    qos_facts,
     subnet_facts,
     wiring_facts,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "ms",
     "node_facts",
     "port_facts",
+    "qos_facts",
     "subnet_facts",
     "us",
     "wiring_facts",

@@ -185,6 +185,11 @@ def subnet_facts() -> Declaration:
     return Declaration("subnet", "fabric")
 
 
+def qos_facts(over: str = "port") -> Declaration:
+    """Declare how a port treats RDMA traffic; over `fabric`, what all ports say at once."""
+    return _topic("qos", over, "port")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")

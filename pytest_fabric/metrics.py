@@ -88,6 +88,21 @@ TOPICS: dict[str, dict[str, str]] = {
         "subnet.slow_links": "",
         "subnet.ports_without_lid": "",
     },
+    "qos": {
+        "roce.trust": "word",
+        "roce.lossless": "word",
+        "roce.dscp_priority": "",
+        "roce.ecn": "word",
+        "roce.cnp_dscp": "",
+        "roce.cnp_priority": "",
+        "roce.global_pause": "word",
+        "roce.gid_version": "",
+        "roce.gid_netdev": "word",
+        "roce.traffic_class_override": "",
+        "roce.cma_tos": "",
+        "roce.netdev_mtu": "B",
+        "roce.same_subnet": "",
+    },
 }
 
 #: What `wiring.switch` says where the other end was looked for, and nothing is there.

@@ -115,7 +115,7 @@ class Limits:
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
     subject = metric.partition(".")[0]
-    if profile.link.layer == "InfiniBand" and subject in ("pause", "class"):
+    if profile.link.layer == "InfiniBand" and subject in ("pause", "class", "roce"):
         return "InfiniBand has credits and service levels instead"
     if profile.link.layer == "Ethernet" and subject == "infiniband":
         return "Ethernet has no subnet manager"

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
@@ -41,6 +42,15 @@ GUID = 0x0C42A1_0300_000000
 
 #: Where rails without a declared network live: shared address space, RFC 6598.
 UNDECLARED = ipaddress.IPv4Network("100.64.0.0/10")
+
+
+class Class(TypedDict, total=False):
+    """The fields of a port that say how it treats RDMA."""
+
+    trust: str
+    is_tagged: bool
+    ecn: frozenset[str]
+    cnp: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,7 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         ),
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
+        guards_arp=len({port.network for port in ports}) < len(ports),
     )
 
 
@@ -155,6 +166,8 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
         pkeys=_pkeys(rail.profile),
+        network=place.network,
+        **_class(roce),
     )
 
 
@@ -177,6 +190,22 @@ def _pkeys(profile: config.Profile) -> tuple[int, ...]:
     """Return the partitions of a port: everybody's, and the declared one."""
     declared = profile.infiniband and profile.infiniband.partition
     return tuple(dict.fromkeys((0xFFFF, int(declared, 16)))) if declared else (0xFFFF,)
+
+
+def _class(roce: config.Roce | None) -> Class:
+    """Return how a port is set up where that is declared; what is not keeps the usual values."""
+    found: Class = {}
+    if roce is None:
+        return found
+    if roce.trust is not None:
+        found["trust"] = roce.trust
+        found["is_tagged"] = roce.trust == "pcp"
+    if roce.ecn is False:
+        found["ecn"] = frozenset()
+    if roce.cnp is not None:
+        priority = roce.cnp.priority
+        found["cnp"] = (roce.cnp.dscp, roce.cnp.dscp >> 3 if priority is None else priority)
+    return found
 
 
 def _adapter(profile: config.Profile, speed: float) -> Adapter:

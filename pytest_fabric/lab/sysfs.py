@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab import gids, growth, machine, qos
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
 from pytest_fabric.lab.traffic import Tally
@@ -15,7 +15,7 @@ from pytest_fabric.lab.traffic import Tally
 LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}
 
 #: Ethernet MTU that carries an RDMA MTU, as sites set it.
-NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
+NETDEV_MTU = {4096: 9000, 2048: 4096, 1024: 1500}
 
 #: Entries of the lab's table of partition keys.
 PKEYS = 8
@@ -38,6 +38,7 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         if len(port.netdevs) > 1:
             slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
+            _put(tree, f"/sys/class/net/{_bond(port)}/mtu", str(_netdev_mtu(port)))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
@@ -46,6 +47,8 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
     _put(tree, "/sys/devices/system/cpu", _cpus())
     _put(tree, "/proc/uptime", Live(lambda: _uptime(uptime())))
     _put(tree, "/proc/self", _self())
+    for path, entry in qos.entries(node).items():
+        _put(tree, path, entry)
     _put(tree, "/etc/os-release", machine.OS_RELEASE)
     _put(tree, "/etc/hostname", node.name)
     for path, text in node.files.items():
@@ -205,10 +208,9 @@ def _bond(port: Port) -> str:
 def _netdev(port: Port, member: int) -> dict[str, Entry]:
     up = port.state == "ACTIVE"
     speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
-    mtu = NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
     return {
         "speed": speed if up else Unreadable(errno.EINVAL),
-        "mtu": str(mtu),
+        "mtu": str(_netdev_mtu(port)),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
         "carrier_down_count": str(2 + port.signal.flaps),
@@ -219,6 +221,10 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
             for name in ("rx_bytes", "rx_packets", "tx_bytes", "tx_packets")
         },
     }
+
+
+def _netdev_mtu(port: Port) -> int:
+    return NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
 
 
 def _loopback() -> dict[str, Entry]:

@@ -16,7 +16,8 @@ from pytest_fabric.errors import RefusedCommandError
 
 READABLE = (
     r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
-    r"/proc/(uptime|self/limits|self/status|net/tcp6?|irq/\*/effective_affinity_list)"
+    r"/proc/(uptime|self/limits|self/status|net/tcp6?|net/route|irq/\*/effective_affinity_list)|"
+    r"/proc/sys/net/ipv4/conf/\*/arp_(ignore|announce)"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
 
@@ -34,6 +35,9 @@ ALLOWED = tuple(
         rf"ethtool (-S|-m|(-I )?--show-fec) {NAME}",
         r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
         r"lspci -vvv -D -s [0-9a-f:.]+",
+        rf"ethtool -a {NAME}",
+        rf"mlnx_qos -i {NAME}",
+        rf"dcb -N -j (pfc|app) show dev {NAME}",
         r"ibv_devinfo",
         r"lldpcli show neighbors -f json0",
         rf"lldptool -t -n -i {NAME}",

@@ -47,6 +47,17 @@ CHANGES = {
     "max_read_request": "slot",
     "cable_wrong_port": "switch_port",
     "cable_missing_lldp": "has_neighbour",
+    "pfc_off": "lossless",
+    "pfc_other_priority": "lossless",
+    "trust_pcp": "trust",
+    "dscp_map": "priorities",
+    "ecn_np_off": "ecn",
+    "ecn_rp_off": "ecn",
+    "cnp_class": "cnp",
+    "global_pause": "global_pause",
+    "gid_v1_only": "gids",
+    "tclass_override": "class_override",
+    "netdev_mtu": "mtu",
 }
 
 #: The same, of faults that a port on InfiniBand only can have.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pytest_fabric.lab.commands import (
     cat,
+    dcb,
     echo,
     ethtool,
     grep,
@@ -16,6 +17,7 @@ from pytest_fabric.lab.commands import (
     id,
     lldpcli,
     lspci,
+    mlnx_qos,
     mlxlink,
     nvidia_smi,
     perftest,
@@ -46,6 +48,7 @@ def start(call: Call) -> Process:
 
 COMMANDS: Mapping[str, Command] = {
     "cat": cat.run,
+    "dcb": dcb.run,
     "echo": echo.run,
     "ethtool": ethtool.run,
     "grep": grep.run,
@@ -57,6 +60,7 @@ COMMANDS: Mapping[str, Command] = {
     "lspci": lspci.run,
     "mlxlink": mlxlink.run,
     "lldpcli": lldpcli.run,
+    "mlnx_qos": mlnx_qos.run,
     "nvidia-smi": nvidia_smi.run,
     "rdma": rdma.run,
     "sleep": sleep.run,

@@ -80,4 +80,5 @@ FORMS = {
     ("--show-fec",): _fec,
     ("-I", "--show-fec"): _fec,
     ("-m",): _module,
+    ("-a",): lambda call, exists, port, netdev: ethtool_pause.run(call),
 }

@@ -17,6 +17,8 @@ PATHS = {
     **{name: f"/usr/bin/{name}" for name in SYSTEM},
     "ethtool": "/usr/sbin/ethtool",
     **{name: f"/usr/sbin/{name}" for name in ("iblinkinfo", "lldpcli", "sminfo")},
+    "dcb": "/usr/sbin/dcb",
+    "mlnx_qos": "/usr/bin/mlnx_qos",
 }
 
 

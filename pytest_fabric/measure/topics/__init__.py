@@ -10,13 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_fabric.config import Cluster, why_missing
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.measure.topics import host, infiniband, link, subnet, wiring
+from pytest_fabric.measure.topics import host, infiniband, link, qos, subnet, wiring
 from pytest_fabric.measure.topics.topic import Topic
 from pytest_fabric.results import Port
 
 TOPICS: Mapping[str, Topic] = {
     topic.name: topic
-    for topic in (host.TOPIC, link.TOPIC, wiring.TOPIC, infiniband.TOPIC, subnet.TOPIC)
+    for topic in (
+        host.TOPIC,
+        qos.TOPIC,
+        link.TOPIC,
+        wiring.TOPIC,
+        infiniband.TOPIC,
+        subnet.TOPIC,
+    )
 }
 
 
