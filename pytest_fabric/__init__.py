@@ -9,7 +9,9 @@ from pytest_fabric.declare import (
     ib_write_bw,
     ib_write_lat,
     node_facts,
+    ping,
     port_facts,
+    rdma_reach,
 )
 from pytest_fabric.markers import catches, measure
 from pytest_fabric.units import gbps, ms, us
@@ -27,6 +29,8 @@ __all__ = [
     "measure",
     "ms",
     "node_facts",
+    "ping",
     "port_facts",
+    "rdma_reach",
     "us",
 ]

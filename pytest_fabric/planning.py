@@ -13,11 +13,12 @@ from pytest_fabric.inventory import Inventory
 from pytest_fabric.measure import plan
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.schedule import Schedule, simulate
-from pytest_fabric.metrics import LATENCY_TOOLS
+from pytest_fabric.measure.settings import INTERVAL_S
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
 from pytest_fabric.pairs import leaf_pairs, port_coverage
 from pytest_fabric.report.places import fold
 from pytest_fabric.results import Pair, Port
-from pytest_fabric.tools import perftest
+from pytest_fabric.tools import perftest, ping
 
 #: So many targets are listed; all of them with -v.
 TARGETS = 8
@@ -38,6 +39,7 @@ def lines(
 ) -> list[str]:
     """Return the plan of a run, for people."""
     wants, others = wants_of(items)
+    wants = [want for want in wants if plan.not_available(want, inventory.cluster) is None]
     jobs = plan.jobs_of(wants, inventory.cluster, policy)
     allowed = [job for job in jobs if plan.is_allowed(job.load, policy)]
     checks = sum(target_of(item) is not None for item in items)
@@ -89,7 +91,7 @@ def _phases(inventory: Inventory, policy: Policy, jobs: Sequence[Job]) -> list[s
 def _bytes(job: Job, inventory: Inventory) -> float:
     """Return the payload that a measurement should move."""
     settings = job.settings
-    if settings.tool in LATENCY_TOOLS:
+    if settings.tool in (*LATENCY_TOOLS, *PROBES):
         return 2.0 * settings.size * (settings.iterations or 0)
     profiles = [inventory.cluster.rail(port).profile for port in _ends(job.pair)]
     rates = [profile.line_rate_bps for profile in profiles if profile.line_rate_bps]
@@ -119,6 +121,16 @@ def _commands(inventory: Inventory, jobs: Sequence[Job]) -> list[str]:
 def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     """Return the client's command; what only the nodes know stands in capitals."""
     settings, cluster = job.settings, inventory.cluster
+    if settings.tool in PROBES:
+        return ping.command(
+            "SERVER",
+            settings.iterations or 1,
+            INTERVAL_S,
+            settings.size,
+            "NETDEV",
+            whole=settings.packet == "full",
+            source="ADDRESS",
+        )
     is_ethernet = cluster.rail(job.pair.client).profile.link.layer == "Ethernet"
     words = perftest.command(
         settings.tool,

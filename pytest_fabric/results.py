@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pytest_fabric.reach import Reach
+
 
 @dataclass(frozen=True, order=True)
 class Port:
@@ -48,9 +50,8 @@ class Pair:
 class Latency:
     """One row of a perftest latency table.
 
-    Write and send are half a round trip, read and atomic a whole one (perftest divides by two for
-    the former), so limits are per tool. Percentiles are None when the run had a duration (`-D`);
-    percentiles and mean are None in the table of releases before 2016.
+    Write and send are half a round trip, read and atomic a whole one, so limits are per tool.
+    Percentiles are None after a duration (`-D`); they and the mean in releases before 2016.
     """
 
     bytes: int
@@ -101,6 +102,7 @@ class RdmaPort:
 
     `pcie` starts at the NIC's own link and goes towards the root. `speed_bps` is the netdev's speed
     on Ethernet and the port's rate on InfiniBand; None while the link is down or unknown.
+    `netdev_mtu` is the largest IP packet that its netdevs send whole.
     """
 
     device: str
@@ -123,6 +125,7 @@ class RdmaPort:
     irq_cpus: tuple[int, ...]
     traffic_class: int | None
     pcie: tuple[PciHop, ...]
+    netdev_mtu: int | None = None
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,8 @@ class Reading:
 class Snapshot:
     """The counters of one port at one moment, by the names that the driver gives them.
 
-    `values` holds what was read, `unreadable` the reason for each counter that exists and could
-    not be read. Names of `ethtool -S`, of `counters/` and of `hw_counters/` share one table.
+    `values` holds what was read, `unreadable` the reason for each counter that could not be. Names
+    of `ethtool -S`, of `counters/` and of `hw_counters/` share one table.
     """
 
     port: str
@@ -206,7 +209,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try of a measurement; more than one is always shown."""
+    """One try of a measurement; more than one is always shown. A ping has no port: it is 0."""
 
     control_port: int
     outcome: str
@@ -232,10 +235,10 @@ class Measurement:
     """One measurement on one target: what was run, what came out, and the evidence.
 
     `counter_errors` says, by meaning, why growth cannot be told. `error` is set when there is no
-    value; `doubts` says why values that are there must not be judged (traffic on another class,
-    foreign traffic). `beside` names what ran at the same time, those nearest first where there were
-    many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
-    maps `client.stdout` and the like to the text.
+    value; `doubts` says why values must not be judged (traffic on another class, or of others).
+    `beside` names what ran at the same time, those nearest first, and `company` counts all of it;
+    `alone` says that nothing was let run beside it. `raw` maps `client.stdout` and the like to the
+    text. `reach` tells of a ping, for each end that sent.
     """
 
     key: str
@@ -259,6 +262,7 @@ class Measurement:
     error: Failure | None
     started: float
     duration: float
+    reach: tuple[Reach, ...] = ()
 
     @property
     def is_repetition(self) -> bool:

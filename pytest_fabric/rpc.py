@@ -34,6 +34,7 @@ MODULES = frozenset(
         "errors",
         "measure.plan",
         "parametrize",
+        "reach",
         "report.planned",
         "results",
         "selection",

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from pytest_fabric.config import Profile
 from pytest_fabric.errors import FabricError
+from pytest_fabric.judge import reach
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.values import Value
@@ -35,21 +36,29 @@ def misses(record: Measurement, profiles: tuple[Profile, ...]) -> bool:
 
 def _has_own_limit(metric: str, record: Measurement, names: Collection[str]) -> bool:
     """Return whether a limit of this message size takes the place of one that names none."""
-    row = record.latency or record.bandwidth
+    size = _size(record)
     tool, _, statistic = metric.partition(".")
-    return row is not None and f"{tool}.{row.bytes}.{statistic}" in names
+    return bool(size) and f"{tool}.{size}.{statistic}" in names
 
 
 def _values(result: PairResult, metric: str) -> Iterator[Value]:
     """Yield the value that a limit is about, if this measurement has it."""
     first, _, rest = metric.partition(".")
     size, _, statistic = rest.rpartition(".")
-    row = result.record.latency or result.record.bandwidth
+    own = _size(result.record)
     with suppress(FabricError):
         if first in BY_LOAD:
             yield result.growth(first)
-        elif first == result.record.tool and row and size in ("", str(row.bytes)):
+        elif first == result.record.tool and own is not None and size in ("", own):
             yield getattr(result, statistic)
+
+
+def _size(record: Measurement) -> str | None:
+    """Return what a limit calls the size of a measurement, or None where nothing was measured."""
+    if record.reach:
+        return reach.size(record)
+    row = record.latency or record.bandwidth
+    return None if row is None else str(row.bytes)
 
 
 def _ignore(reason: str) -> None:

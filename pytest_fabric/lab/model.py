@@ -36,7 +36,9 @@ class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
-    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default. `loss` is
+    the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that the
+    switch passes on, `reply_s` how much later an echo is answered.
     """
 
     id: results.Port
@@ -70,6 +72,11 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
+    loss: float = 0.0
+    filters_ping: bool = False
+    path_mtu: int | None = None
+    reply_s: float = 0.0
+    drops_rdma: bool = False
 
     @property
     def is_ethernet(self) -> bool:

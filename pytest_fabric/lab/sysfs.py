@@ -178,10 +178,9 @@ def _bond(port: Port) -> str:
 def _netdev(port: Port, member: int) -> dict[str, Entry]:
     up = port.state == "ACTIVE"
     speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
-    mtu = NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
     return {
         "speed": speed if up else Unreadable(errno.EINVAL),
-        "mtu": str(mtu),
+        "mtu": str(netdev_mtu(port)),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
         "carrier_down_count": "2",
@@ -192,6 +191,11 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
             for name in ("rx_bytes", "rx_packets", "tx_bytes", "tx_packets")
         },
     }
+
+
+def netdev_mtu(port: Port) -> int:
+    """Return the MTU of a port's netdev; that of IPoIB on InfiniBand."""
+    return NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
 
 
 def _loopback() -> dict[str, Entry]:

@@ -36,6 +36,8 @@ ALLOWED = tuple(
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
+        rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
+        rf"( -I {NAME}){{0,2}} {NAME}",
         r"sleep ([1-9]|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",

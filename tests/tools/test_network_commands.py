@@ -64,7 +64,7 @@ def test_the_fields_of_a_gpu_are_asked_for_with_their_titles() -> None:
         lambda: ping.command("a;b"),
         lambda: ping.command("a", device="x y"),
         lambda: ping.command("a", 0),
-        lambda: ping.command("a", interval_s=0.01),
+        lambda: ping.command("a", interval_s=0.001),
         lambda: ping.command("a", payload_bytes=70_000),
         lambda: iperf3.command("--help"),
         lambda: iperf3.command("a", parallel=129),

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab.faults import host, link, reach, tools, traffic
+from pytest_fabric.lab.faults import host, link, path, reach, tools, traffic
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import Node
 from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
-    fault.name: fault for module in (link, traffic, host, tools, reach) for fault in module.FAULTS
+    fault.name: fault
+    for module in (link, path, traffic, host, tools, reach)
+    for fault in module.FAULTS
 }
 
 
