@@ -12,8 +12,9 @@ from pytest_fabric.answers import Target, target_of, wants_of
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.measure import plan
 from pytest_fabric.measure.plan import Job, Policy, Want
+from pytest_fabric.measure.probe import LINGER_S
 from pytest_fabric.measure.schedule import Schedule, simulate
-from pytest_fabric.measure.settings import INTERVAL_S
+from pytest_fabric.measure.settings import INTERVAL_S, Settings
 from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
 from pytest_fabric.pairs import leaf_pairs, port_coverage
 from pytest_fabric.report.places import fold
@@ -122,15 +123,7 @@ def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     """Return the client's command; what only the nodes know stands in capitals."""
     settings, cluster = job.settings, inventory.cluster
     if settings.tool in PROBES:
-        return ping.command(
-            "SERVER",
-            settings.iterations or 1,
-            INTERVAL_S,
-            settings.size,
-            "NETDEV",
-            whole=settings.packet == "full",
-            source="ADDRESS",
-        )
+        return _ping(settings)
     is_ethernet = cluster.rail(job.pair.client).profile.link.layer == "Ethernet"
     words = perftest.command(
         settings.tool,
@@ -147,6 +140,22 @@ def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     )
     gid = ("-x", "GID") if is_ethernet else ()
     return (*cluster.tools.prefix, *words[:-1], *gid, words[-1])
+
+
+def _ping(settings: Settings) -> tuple[str, ...]:
+    is_full = settings.packet == "full"
+    words = ping.command(
+        "SERVER",
+        settings.iterations or 1,
+        INTERVAL_S,
+        settings.size,
+        "NETDEV",
+        whole=is_full,
+        source="ADDRESS",
+        linger_s=LINGER_S,
+    )
+    place = words.index("-s") + 1
+    return (*words[:place], "PAYLOAD", *words[place + 1 :]) if is_full else words
 
 
 def _facts(others: Sequence[Target]) -> list[str]:

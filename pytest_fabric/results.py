@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pytest_fabric.reach import Reach
+from pytest_fabric.rows import Bandwidth as Bandwidth
+from pytest_fabric.rows import Latency as Latency
+from pytest_fabric.rows import Reach as Reach
 
 
 @dataclass(frozen=True, order=True)
@@ -44,35 +46,6 @@ class Pair:
         """Return the pair of an id `NODE:RAIL..NODE:RAIL`."""
         client, _, server = text.partition("..")
         return cls(Port.parse(client), Port.parse(server))
-
-
-@dataclass(frozen=True)
-class Latency:
-    """One row of a perftest latency table.
-
-    Write and send are half a round trip, read and atomic a whole one, so limits are per tool.
-    Percentiles are None after a duration (`-D`); they and the mean in releases before 2016.
-    """
-
-    bytes: int
-    iterations: int
-    min_s: float | None
-    max_s: float | None
-    median_s: float | None
-    mean_s: float | None
-    p99_s: float | None
-    p999_s: float | None
-
-
-@dataclass(frozen=True)
-class Bandwidth:
-    """One row of a perftest bandwidth table; `peak_bps` is None when it was not measured."""
-
-    bytes: int
-    iterations: int
-    peak_bps: float | None
-    average_bps: float
-    message_rate: float
 
 
 @dataclass(frozen=True)
@@ -168,8 +141,8 @@ class Reading:
 class Snapshot:
     """The counters of one port at one moment, by the names that the driver gives them.
 
-    `values` holds what was read, `unreadable` the reason for each counter that could not be. Names
-    of `ethtool -S`, of `counters/` and of `hw_counters/` share one table.
+    `values` holds what was read, `unreadable` the reason for each counter that exists and could
+    not be read. Names of `ethtool -S`, of `counters/` and of `hw_counters/` share one table.
     """
 
     port: str
@@ -235,10 +208,10 @@ class Measurement:
     """One measurement on one target: what was run, what came out, and the evidence.
 
     `counter_errors` says, by meaning, why growth cannot be told. `error` is set when there is no
-    value; `doubts` says why values must not be judged (traffic on another class, or of others).
-    `beside` names what ran at the same time, those nearest first, and `company` counts all of it;
-    `alone` says that nothing was let run beside it. `raw` maps `client.stdout` and the like to the
-    text. `reach` tells of a ping, for each end that sent.
+    value; `doubts` says why values that are there must not be judged (traffic on another class,
+    foreign traffic). `beside` names what ran at the same time, those nearest first where there were
+    many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
+    maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent.
     """
 
     key: str

@@ -34,9 +34,9 @@ MODULES = frozenset(
         "errors",
         "measure.plan",
         "parametrize",
-        "reach",
         "report.planned",
         "results",
+        "rows",
         "selection",
         "transport.jobs",
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pytest_fabric.errors import MissingValueError
-from pytest_fabric.reach import Reach
-from pytest_fabric.results import Measurement
+from pytest_fabric.results import Measurement, Reach
 
 #: Packets without which a loss of nothing says nothing: 0 of 100 is below 3 % with 95 % confidence.
 PACKETS = 100
@@ -25,6 +24,11 @@ def size(record: Measurement) -> str:
 def family(record: Measurement) -> str:
     """Return what the metrics of a ping begin with."""
     return f"{record.tool}.{size(record)}".rstrip(".")
+
+
+def is_silent(record: Measurement) -> bool:
+    """Return whether nothing at all came back to an end: load loses some, and never everything."""
+    return any(not one.received for one in record.reach)
 
 
 def title(record: Measurement) -> str:

@@ -99,21 +99,19 @@ class PairResult:
         metric = f"{reach.family(self.record)}.{name}"
         self.available(metric)
         number, detail = reach.statistic(self.record, name), reach.lines(self.record)
-        label = f"{self.title}: {reach.LABELS[name]}"
-        unit = REACH_STATISTICS[name]
-        return self._value(
-            metric, label, number, unit, detail, again=lambda other: getattr(other, name)
-        )
+        label, unit = f"{self.title}: {reach.LABELS[name]}", REACH_STATISTICS[name]
+        if reach.is_silent(self.record):
+            return self._value(metric, label, number, unit, detail)
+        again = lambda other: getattr(other, name)  # noqa: E731 - as for the other values
+        return self._value(metric, label, number, unit, detail, again)
 
     @property
     def mtu(self) -> Value:
         """Return the RDMA MTU that both ends agreed on, or that a full ping passed, in bytes."""
         self.available("link.mtu")
         if self.record.tool in PROBES:
-            mtu = reach.mtu(self.record)
-            again = lambda other: other.mtu  # noqa: E731 - as for the other values
-            label, detail = f"{self.title}: RDMA MTU", reach.lines(self.record)
-            return self._value("link.mtu", label, mtu, "B", detail, again)
+            mtu, detail = reach.mtu(self.record), reach.lines(self.record)
+            return self._value("link.mtu", f"{self.title}: RDMA MTU", mtu, "B", detail)
         if self.record.mtu is None:
             raise MissingValueError(f"{self.record.target}: {self.title} did not print its MTU")
         return self._value("link.mtu", f"{self.title}: MTU", self.record.mtu, "B")

@@ -42,13 +42,13 @@ class Barred:
             return
         if error.kind in HANGS:
             self._failures.setdefault(job.pair, ("hang", f"{tool} on this pair hung before"))
-        elif error.kind in LOST and _is_reach(job):
+        elif error.kind in LOST and is_reach(job):
             told = error.message.removeprefix(f"{job.pair}: ").removeprefix(f"{tool}: ")
             why = f"RDMA does not reach the other end ({job.settings.key}): {told}"
             self._failures.setdefault(job.pair, ("unreached", why))
 
 
-def _is_reach(job: Job) -> bool:
+def is_reach(job: Job) -> bool:
     """Return whether a measurement is no more than the shortest one."""
     settings = job.settings
     is_short = settings.iterations is not None and settings.iterations <= REACH_ITERATIONS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from pytest_fabric.errors import MeasurementError, NotRecognisedError, ToolError
-from pytest_fabric.reach import Reach
+from pytest_fabric.results import Reach
 from pytest_fabric.tools import ping, sysfs
 from pytest_fabric.transport import Outcome
 

@@ -12,7 +12,7 @@ from functools import partial
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure import plan, probe, storms
-from pytest_fabric.measure.barred import Barred
+from pytest_fabric.measure.barred import Barred, is_reach
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -250,7 +250,9 @@ class Engine:
         failure = self._barred.failure(job)
         if failure is not None:
             return pair_measurement.without_value(job.pair, job.settings, failure)
-        record = pair_measurement.measure(self._fabric, job, self._ports, after)
+        record = pair_measurement.measure(
+            self._fabric, job, self._ports, self._books.held if is_reach(job) else after
+        )
         self._barred.note(job, record)
         return record
 

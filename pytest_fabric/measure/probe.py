@@ -43,8 +43,7 @@ from pytest_fabric.measure.pair import explained, without_value
 from pytest_fabric.measure.placement import gid_address
 from pytest_fabric.measure.plan import Job
 from pytest_fabric.measure.settings import INTERVAL_S, Settings
-from pytest_fabric.reach import Reach
-from pytest_fabric.results import Attempt, Failure, Gid, Measurement, Pair, Port
+from pytest_fabric.results import Attempt, Failure, Gid, Measurement, Pair, Port, Reach
 from pytest_fabric.tools import ping
 from pytest_fabric.transport import Collect, Outcome
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_fabric.metrics import MEANINGS
-from pytest_fabric.reach import Reach
 from pytest_fabric.report.places import nodes_of
-from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement
+from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Reach
 from pytest_fabric.units import render
 
 #: So many counters and neighbours are named; the rest is counted.
