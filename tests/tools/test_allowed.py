@@ -25,6 +25,8 @@ READS = (
     "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
     "stat -c %U:%n /proc/4711 /proc/12",
     "sleep 2",
+    "ping -n -c 3000 -i 0.002 -s 8972 -W 2 -M do -I ens1 -I 10.1.0.1 10.1.0.2",
+    "ping -n -c 20 -i 0.2 -s 56 fe80::1%ens1",
     "sudo -n ethtool -S ens1f0np0",
     "podman exec perf ib_write_bw -d mlx5_0 -p 1 -F",
 )
@@ -64,6 +66,11 @@ WRITES = (
     "stat -c %U:%n /proc/4711/root/etc",
     "sleep 1000",
     "sleep infinity",
+    "ping -f 10.1.0.2",
+    "ping 10.1.0.2",
+    "ping -n -c 100 -i 0.2 -s 56 -f 10.1.0.2",
+    "ping -n -c 100 -i 0.2 -s 56 -I -f 10.1.0.2",
+    "ping -n -c 100 -i 0.2 -s 56 10.1.0.2 ; reboot",
     "sysctl -w net.ipv4.ip_forward=1",
     "",
 )
