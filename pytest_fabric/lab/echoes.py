@@ -55,7 +55,7 @@ def send(fabric: Fabric, sender: Port, packets: Packets, chance: random.Random) 
     kept = (1 - sender.loss) * (1 - receiver.loss)
     found = Echoes()
     for seq in range(1, packets.count + 1):
-        time = KERNEL_S + receiver.reply_s + chance.expovariate(1 / NOISE_S)
+        time = KERNEL_S + sender.late_s + receiver.late_s + chance.expovariate(1 / NOISE_S)
         if chance.random() < kept:
             found.times_s[seq] = time + (LOOK_UP_S if seq == 1 else 0)
     return found

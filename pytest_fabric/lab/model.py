@@ -38,7 +38,7 @@ class Port:
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
     the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default. `loss` is
     the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that the
-    switch passes on, `reply_s` how much later an echo is answered.
+    switch passes on, `late_s` how late its kernel takes in a packet.
     """
 
     id: results.Port
@@ -75,7 +75,7 @@ class Port:
     loss: float = 0.0
     filters_ping: bool = False
     path_mtu: int | None = None
-    reply_s: float = 0.0
+    late_s: float = 0.0
     drops_rdma: bool = False
 
     @property

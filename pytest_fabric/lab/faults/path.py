@@ -35,9 +35,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "slow_reply",
         ("port",),
-        "the port's host answers echo requests after 5 ms",
+        "the port's host takes in packets of the kernel 5 ms late; RDMA is not touched",
         "deep power saving, a busy processor, or interrupts on a core that is taken",
-        on_port=lambda port: replace(port, reply_s=5e-3),
+        on_port=lambda port: replace(port, late_s=5e-3),
         layers=(ETHERNET,),
     ),
     Fault(
