@@ -53,8 +53,9 @@ SLOW_S, SLOW_PACKETS = 0.2, 100
 #: How long the last packet is waited for; across a fabric an answer takes a millisecond at most.
 LINGER_S = 2
 
-#: What a node may take beside the packets: start, and a machine that is busy.
-SPARE_S = 20.0
+#: What a node may take beside the packets, and how much slower than asked it may send: an emulated
+#: machine needs milliseconds for each.
+SPARE_S, SLOWER = 20.0, 3
 
 #: Headers in front of the payload: of IP and of the echo request.
 HEADERS = {4: 28, 6: 48}
@@ -216,7 +217,7 @@ def _sent(
         trail.commands[way.name] = shlex.join(argv)
         rdma = way.side.end.rdma
         lease = f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state"
-        deadline = packets * interval_s + LINGER_S + SPARE_S
+        deadline = SLOWER * packets * interval_s + LINGER_S + SPARE_S
         jobs[way.name] = Collect({TOOL: argv}, deadline_s=deadline, lease=lease)
     outcomes = _outcomes(ways, jobs)
     for name, outcome in outcomes.items():

@@ -32,6 +32,11 @@ CHANGES = {
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
+    "ping_loss": "loss",
+    "ping_blocked": "filters_ping",
+    "path_mtu": "path_mtu",
+    "slow_reply": "late_s",
+    "rdma_blocked": "drops_rdma",
 }
 
 
