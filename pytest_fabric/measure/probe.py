@@ -204,16 +204,7 @@ def _sent(
     """Send from all ends at the same time, and read what came of it. Raises FabricError."""
     jobs = {}
     for way in ways:
-        argv = ping.command(
-            way.host,
-            packets,
-            interval_s,
-            way.payload,
-            way.netdev,
-            whole=settings.packet == "full",
-            source=way.source,
-            linger_s=LINGER_S,
-        )
+        argv = _command(way, settings, interval_s, packets)
         trail.commands[way.name] = shlex.join(argv)
         rdma = way.side.end.rdma
         lease = f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state"
@@ -234,6 +225,25 @@ def _sent(
         told[way.name] = echoes.read(asked, outcomes[way.name])
     trail.attempts.append(Attempt(0, "ran"))
     return told
+
+
+def _command(way: Way, settings: Settings, interval_s: float, packets: int) -> tuple[str, ...]:
+    """Return the command line. Raises MeasurementError for what the node said and ping refuses."""
+    try:
+        return ping.command(
+            way.host,
+            packets,
+            interval_s,
+            way.payload,
+            way.netdev,
+            whole=settings.packet == "full",
+            source=way.source,
+            linger_s=LINGER_S,
+        )
+    except ValueError as error:
+        raise MeasurementError(
+            str(way.port), "arguments", f"ping of {way.payload} B by {way.netdev!r}: {error}"
+        ) from None
 
 
 def _outcomes(ways: Sequence[Way], jobs: Mapping[str, Collect]) -> Mapping[str, Outcome]:

@@ -195,6 +195,8 @@ def test_what_cannot_be_read_is_an_error_with_its_evidence(
         ({"gids": ()}, "gid", "expected a RoCE v2 GID in 10.1.0.0/16 on mlx5_0, found none"),
         ({"state": "DOWN"}, "port_down", "expected port mlx5_0 to be ACTIVE"),
         ({"gids": (gid("10.1.0.2", None),), "netdevs": ()}, "netdev", "expected a netdev"),
+        ({"netdev_mtu": 20}, "arguments", "ping of -8 B by 'ens1': expected"),
+        ({"gids": (gid("10.1.0.2", "-f x"),)}, "arguments", "expected the name of an interface"),
         ({"netdev_mtu": None}, "netdev", "/sys/class/net/ens1/mtu, found none"),
     ],
 )
