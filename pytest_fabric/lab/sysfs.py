@@ -33,7 +33,7 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
-            slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
+            slaves = f"/sys/class/net/{bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa).items():
@@ -167,11 +167,12 @@ def _gid_types(port: Port) -> dict[str, Entry]:
 
 def _gid_netdevs(port: Port) -> dict[str, Entry]:
     empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
-    bond = _bond(port) if len(port.netdevs) > 1 else None
-    return {**empty, **{str(gid.index): bond or gid.netdev for gid in port.gids if gid.netdev}}
+    above = bond(port) if len(port.netdevs) > 1 else None
+    return {**empty, **{str(gid.index): above or gid.netdev for gid in port.gids if gid.netdev}}
 
 
-def _bond(port: Port) -> str:
+def bond(port: Port) -> str:
+    """Return the name of the bond of a port that has several netdevs."""
     return f"bond{port.guid % 100}"
 
 

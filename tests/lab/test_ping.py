@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fabric.lab import sysfs
 from pytest_fabric.lab.commands import have
 from pytest_fabric.tools import ping
 
@@ -141,3 +142,13 @@ def test_rdma_is_lost_on_its_own() -> None:
 
     assert [end.status for end in (small, large, blocked)] == ["0", "1", "1"]
     assert all("Failed status 12" in end.stderr + end.stdout for end in (large, blocked))
+
+
+def test_a_bond_is_pinged_by_its_own_name() -> None:
+    """The GID table of a bond names the bond, and each of its members is a netdev too."""
+    world = fabric(ROCE.replace('pci: "0000:1a:00.0"', "netdevs: [ens1f0, ens1f1]"))
+    port = world.nodes["gpu001"].ports[0]
+    assert port.netdevs == ("ens1f0", "ens1f1")
+    command = f"ping -n -c 2 -i 0.002 -I {sysfs.bond(port)} -I {port.address} 10.1.0.2"
+
+    assert told(Controller(world, "gpu001").run(command)).received == 2
