@@ -277,13 +277,15 @@ pairs: {strategy: ring}
 
 
 def test_infiniband_passes_and_skips_what_is_ethernets(site: pytest.Pytester) -> None:
-    """Pause and traffic class do not apply; everything else is measured and judged."""
+    """Pause, traffic class and IP addresses do not apply; everything else is measured and judged."""
     (site.path / "cluster.yaml").write_text(INFINIBAND)
     done = run(site)
 
     assert done.ret == 0, done.stdout.str()
     skipped = {verdict.check for verdict in bad(site, "skipped")}
-    assert skipped == {"test_no_pause", "test_traffic_class"}
+    pings = {"test_ping", "test_ping_round_trip", "test_ping_full_size"}
+    of_path = {*pings, "test_rdma_mtu_fits_the_path"}
+    assert skipped == {"test_no_pause", "test_traffic_class", *of_path}
     measured = read_measurements(latest(site) / "measurements.jsonl")
     assert all("-S 0" in m.commands["client"] for m in measured)
     assert not any(" -x " in m.commands["client"] for m in measured)
