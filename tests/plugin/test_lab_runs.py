@@ -277,7 +277,7 @@ pairs: {strategy: ring}
 
 
 def test_infiniband_passes_and_skips_what_is_ethernets(site: pytest.Pytester) -> None:
-    """Pause, traffic class and IP addresses do not apply; everything else is measured and judged."""
+    """Pause, class and IP addresses do not apply; everything else is measured and judged."""
     (site.path / "cluster.yaml").write_text(INFINIBAND)
     done = run(site)
 
