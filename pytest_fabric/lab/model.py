@@ -86,6 +86,8 @@ class Port:
 
     `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares; of its
     switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
+    `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
+    the switch passes on, `late_s` how late its kernel takes in a packet.
     """
 
     id: results.Port
@@ -134,6 +136,11 @@ class Port:
     global_pause: bool = False
     class_override: int | None = None
     network: IPv4Network | IPv6Network | None = None
+    loss: float = 0.0
+    filters_ping: bool = False
+    path_mtu: int | None = None
+    late_s: float = 0.0
+    drops_rdma: bool = False
 
     @property
     def is_ethernet(self) -> bool:

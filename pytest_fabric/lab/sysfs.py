@@ -36,9 +36,9 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
-            slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
+            slaves = f"/sys/class/net/{bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
-            _put(tree, f"/sys/class/net/{_bond(port)}/mtu", str(_netdev_mtu(port)))
+            _put(tree, f"/sys/class/net/{bond(port)}/mtu", str(netdev_mtu(port)))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
@@ -197,11 +197,12 @@ def _gid_types(port: Port) -> dict[str, Entry]:
 
 def _gid_netdevs(port: Port) -> dict[str, Entry]:
     empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
-    bond = _bond(port) if len(port.netdevs) > 1 else None
-    return {**empty, **{str(gid.index): bond or gid.netdev for gid in port.gids if gid.netdev}}
+    above = bond(port) if len(port.netdevs) > 1 else None
+    return {**empty, **{str(gid.index): above or gid.netdev for gid in port.gids if gid.netdev}}
 
 
-def _bond(port: Port) -> str:
+def bond(port: Port) -> str:
+    """Return the name of the bond of a port that has several netdevs."""
     return f"bond{port.guid % 100}"
 
 
@@ -210,7 +211,7 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
     speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
     return {
         "speed": speed if up else Unreadable(errno.EINVAL),
-        "mtu": str(_netdev_mtu(port)),
+        "mtu": str(netdev_mtu(port)),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
         "carrier_down_count": str(2 + port.signal.flaps),
@@ -223,7 +224,8 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
     }
 
 
-def _netdev_mtu(port: Port) -> int:
+def netdev_mtu(port: Port) -> int:
+    """Return the MTU of a port's netdev; that of IPoIB on InfiniBand."""
     return NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
 
 

@@ -20,6 +20,7 @@ READABLE = (
     r"/proc/sys/net/ipv4/conf/\*/arp_(ignore|announce)"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
+HOST = r"[A-Za-z0-9:][A-Za-z0-9_.:%-]*"
 
 #: Each pattern must match the whole command line, words joined by single blanks.
 ALLOWED = tuple(
@@ -46,6 +47,8 @@ ALLOWED = tuple(
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
+        rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
+        rf"( -I {HOST}){{0,2}} {HOST}",
         r"sleep ([1-9]|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",

@@ -58,6 +58,11 @@ CHANGES = {
     "gid_v1_only": "gids",
     "tclass_override": "class_override",
     "netdev_mtu": "mtu",
+    "ping_loss": "loss",
+    "ping_blocked": "filters_ping",
+    "path_mtu": "path_mtu",
+    "slow_reply": "late_s",
+    "rdma_blocked": "drops_rdma",
 }
 
 #: The same, of faults that a port on InfiniBand only can have.

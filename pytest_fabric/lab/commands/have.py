@@ -8,7 +8,7 @@ from pytest_fabric.lab.process import Result
 
 SYSTEM = (
     *("cat", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "lspci", "mlxlink"),
-    *("nvidia-smi", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
+    *("nvidia-smi", "ping", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
 )
 
 #: Where the programs that the lab answers to are, as on Debian.

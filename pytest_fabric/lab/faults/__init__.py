@@ -10,14 +10,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab.faults import host, link, qos, reach, subnet, tools, traffic, wiring
+from pytest_fabric.lab.faults import (
+    host,
+    link,
+    path,
+    qos,
+    reach,
+    subnet,
+    tools,
+    traffic,
+    wiring,
+)
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import Node
 from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
     fault.name: fault
-    for module in (link, traffic, qos, host, wiring, subnet, tools, reach)
+    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach)
     for fault in module.FAULTS
 }
 

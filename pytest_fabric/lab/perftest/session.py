@@ -58,13 +58,23 @@ class Session:
             for side in (one, other):
                 side.fail(text.no_rtr(self.pairs[side][0].qpn), self._header(side))
             return True
-        if one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind:
+        unlike = one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind
+        if unlike or self._is_lost():
             kind = "lat" if self.options.is_latency else "bw"
             stdout = self._facts(one)
             one.later(RETRY_S, lambda: one.fail(text.RETRIES_EXCEEDED.format(kind), stdout))
             self._watch()
             return True
         return False
+
+    def _is_lost(self) -> bool:
+        """Return whether something on the way drops what is sent."""
+        ends = (self.client.port, self.server.port)
+        packet = physics.ip_bytes(self.options.size, *ends)
+        return any(
+            port.drops_rdma or (port.path_mtu is not None and packet > port.path_mtu)
+            for port in ends
+        )
 
     def begin(self) -> None:
         """Let the traffic flow, and end both programs when it is done."""
