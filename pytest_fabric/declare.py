@@ -125,13 +125,18 @@ def port_facts() -> Declaration:
 
 
 def node_facts() -> Declaration:
-    """Declare what a node says about itself: kernel, tools, memory limit."""
+    """Declare what a node says about itself: kernel and perftest."""
     return Declaration("node_facts", "node")
 
 
 def host_facts(over: str = "node") -> Declaration:
     """Declare how a node's system is set up; over `fabric`, what all nodes say at once."""
     return _topic("host", over, "node")
+
+
+def firmware_facts(over: str = "port") -> Declaration:
+    """Declare firmware and driver of a port; over `fabric`, what all ports say at once."""
+    return _topic("firmware", over, "port")
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

@@ -152,7 +152,6 @@ class FabricRun:
         keys = {
             "waivers": bool(cluster.waivers),
             "fabric.routing": cluster.fabric.routing != "ecmp",
-            "firmware": any(profile.firmware for profile in used),
             "roce.trust": any(roce.trust for roce in roces),
             "roce.ecn": any(roce.ecn is not None for roce in roces),
             "roce.cnp": any(roce.cnp for roce in roces),

@@ -159,7 +159,7 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
 
 
 def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict[str, Limit]:
-    """Return a limit for each fact of link and pcie: the port must have what is declared."""
+    """Return a limit for each declared fact, and of each board's firmware: by `firmware.PSID`."""
     limits = {}
     for part in ("link", "pcie", "roce"):
         model = getattr(keys, part, None)
@@ -171,6 +171,10 @@ def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict
                 text = f"== {value} B" if key == "mtu" else str(clause)
                 source = str(table[part].marks[key])
                 limits[metric] = Limit(metric, (clause,), text, source, name)
+    for psid, version in (keys.firmware if keys is not None else {}).items():
+        source = str(table["firmware"].marks[psid])
+        limit = Limit("firmware.running", (Word(version),), f"== {version}", source, name)
+        limits[f"firmware.{psid}"] = limit
     return limits
 
 

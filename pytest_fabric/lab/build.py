@@ -152,6 +152,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         gids=gids.table(layer, guid, address, netdevs[0]),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
+        network=str(place.network),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 
 from pytest_fabric import results
+from pytest_fabric.lab import machine
 
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
@@ -36,7 +37,9 @@ class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
-    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default: the stored
+    firmware is the running one where it is empty, interrupts are `spread`, on `one core` or
+    `remote`, and `numa` is -1 where the machine does not say it.
     """
 
     id: results.Port
@@ -70,6 +73,10 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
+    stored_firmware: str = ""
+    driver: str = machine.DRIVER
+    irqs: str = "spread"
+    network: str = ""
 
     @property
     def is_ethernet(self) -> bool:
@@ -89,6 +96,8 @@ class Node:
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
+    `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
+    the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
     """
 
     name: str
@@ -100,6 +109,11 @@ class Node:
     missing_tools: frozenset[str] = frozenset()
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    kernel: str = machine.KERNEL
+    iommu: str = "pt"
+    redirects: bool = False
+    log: tuple[str, ...] = ()
+    log_readers: str = "all"
 
     @property
     def has_job(self) -> bool:

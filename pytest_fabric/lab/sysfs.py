@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab import gids, growth, machine, procfs
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port
 from pytest_fabric.lab.traffic import Tally
@@ -28,6 +28,9 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
     tree: dict[str, Entry] = {}
     for place, port in enumerate(node.ports):
         _put(tree, _slot_path(port.pci), _card(port, place, tally))
+        if node.iommu != "off":
+            kind = "identity" if node.iommu == "pt" else "DMA-FQ"
+            _put(tree, f"{_slot_path(port.pci)}/iommu_group/type", kind)
         _bridges(tree, port)
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
         for member, netdev in enumerate(port.netdevs):
@@ -36,8 +39,10 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
             slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
-        for irq, cpu in machine.irqs(place, port.numa).items():
+        for irq, cpu in machine.irqs(place, port.numa, port.irqs).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
+    if node.iommu != "off":
+        _put(tree, "/sys/class/iommu/ivhd0", {"amd-iommu": {"cap": "190b640f"}})
     _put(tree, "/sys/class/net/lo", _loopback())
     _put(tree, "/sys/class/net/eno1", _management())
     _put(tree, "/sys/devices/system/cpu", _cpus())
@@ -45,7 +50,7 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
     _put(tree, "/proc/self", _self())
     _put(tree, "/etc/os-release", machine.OS_RELEASE)
     _put(tree, "/etc/hostname", node.name)
-    for path, text in node.files.items():
+    for path, text in {**procfs.files(node), **node.files}.items():
         _put(tree, path, text)
     return tree
 
@@ -72,6 +77,12 @@ def _slot_path(pci: str) -> str:
         return f"/sys/devices/pci{domain}:00/{domain}:00:01.{number}/{pci}"
     host, up, down = (f"{domain}:{number - above:02x}" for above in (3, 2, 1))
     return f"/sys/devices/pci{host}/{host}:01.0/{up}:00.0/{down}:00.0/{pci}"
+
+
+def bridges_above(port: Port) -> list[str]:
+    """Return the addresses of the PCIe bridges between a card and the root, the nearest first."""
+    parts = posixpath.dirname(_slot_path(port.pci)).split("/")
+    return [part for part in reversed(parts) if ":" in part and not part.startswith("pci")]
 
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:

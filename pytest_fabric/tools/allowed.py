@@ -16,7 +16,10 @@ from pytest_fabric.errors import RefusedCommandError
 
 READABLE = (
     r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
-    r"/proc/(uptime|self/limits|self/status|net/tcp6?|irq/\*/effective_affinity_list)"
+    r"/proc/(uptime|cmdline|self/limits|self/status|net/tcp6?|net/route|"
+    r"irq/\*/effective_affinity_list|sys/kernel/numa_balancing|"
+    r"sys/net/core/([rw]mem_max|netdev_max_backlog)|"
+    r"sys/net/ipv4/(tcp_[rw]mem|conf/\*/(arp_ignore|arp_announce|rp_filter)))"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
 
@@ -32,6 +35,11 @@ ALLOWED = tuple(
         rf"have( {NAME})+",
         rf"usable( ({READABLE}))+",
         rf"ethtool -S {NAME}",
+        rf"ethtool -i {NAME}",
+        r"devlink -j dev info",
+        r"lspci -vvv -D",
+        r"dmesg",
+        r"journalctl -k -b --no-pager -o short-monotonic --since=-1h",
         r"ibv_devinfo",
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from pytest_fabric.lab.commands import (
     cat,
+    devlink,
+    dmesg,
     echo,
     ethtool,
     grep,
@@ -13,6 +15,8 @@ from pytest_fabric.lab.commands import (
     hostname,
     ibv_devinfo,
     id,
+    journalctl,
+    lspci,
     nvidia_smi,
     perftest,
     rdma,
@@ -41,6 +45,8 @@ def start(call: Call) -> Process:
 
 COMMANDS: Mapping[str, Command] = {
     "cat": cat.run,
+    "devlink": devlink.run,
+    "dmesg": dmesg.run,
     "echo": echo.run,
     "ethtool": ethtool.run,
     "grep": grep.run,
@@ -48,6 +54,8 @@ COMMANDS: Mapping[str, Command] = {
     "hostname": hostname.run,
     "ibv_devinfo": ibv_devinfo.run,
     "id": id.run,
+    "journalctl": journalctl.run,
+    "lspci": lspci.run,
     "nvidia-smi": nvidia_smi.run,
     "rdma": rdma.run,
     "sleep": sleep.run,

@@ -17,3 +17,4 @@ class Call:
     node: Node
     argv: tuple[str, ...]
     view: View
+    is_root: bool = False

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pytest_fabric.lab import growth
+from pytest_fabric.lab.commands import ethtool_driver
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
 
 
 def run(call: Call) -> Result:
     """Print one line per counter; other uses of ethtool are refused by name."""
+    if call.argv[1:2] == ("-i",):
+        return ethtool_driver.run(call)
     if len(call.argv) != 3 or call.argv[1] != "-S":
         return Result(1, stderr="ethtool: the lab answers only: ethtool -S DEVNAME\n")
     netdev = call.argv[2]
