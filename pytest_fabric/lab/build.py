@@ -153,6 +153,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
         network=str(place.network),
+        gpu=_pci(rail.gpu) if rail.gpu and ":" in rail.gpu else "",
     )
 
 

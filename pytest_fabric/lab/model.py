@@ -77,6 +77,7 @@ class Port:
     driver: str = machine.DRIVER
     irqs: str = "spread"
     network: str = ""
+    gpu: str = ""
 
     @property
     def is_ethernet(self) -> bool:

@@ -19,8 +19,8 @@ NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
 
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
 
-#: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
-PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE = "20000", "20700", "60400"
+#: PCI classes: network controller (Ethernet, InfiniBand), bridge, and 3D controller.
+PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE, PCI_GPU = "20000", "20700", "60400", "30200"
 
 
 def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]) -> Directory:
@@ -32,6 +32,9 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
             kind = "identity" if node.iommu == "pt" else "DMA-FQ"
             _put(tree, f"{_slot_path(port.pci)}/iommu_group/type", kind)
         _bridges(tree, port)
+        _put(tree, f"/sys/bus/pci/devices/{port.pci}", Symlink(_slot_path(port.pci)))
+        if port.gpu:
+            _gpu(tree, port)
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
@@ -80,9 +83,26 @@ def _slot_path(pci: str) -> str:
 
 
 def bridges_above(port: Port) -> list[str]:
-    """Return the addresses of the PCIe bridges between a card and the root, the nearest first."""
-    parts = posixpath.dirname(_slot_path(port.pci)).split("/")
-    return [part for part in reversed(parts) if ":" in part and not part.startswith("pci")]
+    """Return the addresses of the PCIe bridges above a card, and of that above its GPU."""
+    paths = [_slot_path(port.pci), *([_gpu_path(port)] if port.gpu else [])]
+    parts = [part for path in paths for part in posixpath.dirname(path).split("/") if ":" in part]
+    return [part for part in dict.fromkeys(parts) if not part.startswith("pci")]
+
+
+def _gpu_path(port: Port) -> str:
+    """Return the directory of a port's GPU: below another port of the switch, beside its card."""
+    slot = posixpath.dirname(_slot_path(port.pci))
+    bus, _, _ = posixpath.basename(slot).rpartition(":")
+    return f"{posixpath.dirname(slot)}/{bus}:1f.0/{port.gpu}"
+
+
+def _gpu(tree: dict[str, Entry], port: Port) -> None:
+    path = _gpu_path(port)
+    above = posixpath.dirname(path)
+    address = posixpath.basename(above)
+    _put(tree, path, {"uevent": _uevent("nvidia", PCI_GPU, "10DE:2330", port.gpu)})
+    _put(tree, above, {"uevent": _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)})
+    _put(tree, f"/sys/bus/pci/devices/{port.gpu}", Symlink(path))
 
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:

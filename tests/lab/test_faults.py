@@ -32,6 +32,12 @@ CHANGES = {
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
+    "numa_unknown": "numa",
+    "irqs_one_core": "irqs",
+    "irqs_remote": "irqs",
+    "firmware_pending": "stored_firmware",
+    "firmware_minority": "adapter",
+    "firmware_declared": "adapter",
 }
 
 

@@ -8,18 +8,8 @@ from pytest_fabric.lab.process import Result
 
 SYSTEM = (
     *("cat", "dmesg", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id"),
-    *(
-        "journalctl",
-        "lspci",
-        "nvidia-smi",
-        "rdma",
-        "sleep",
-        "stat",
-        "sudo",
-        "taskset",
-        "timeout",
-        "uname",
-    ),
+    *("journalctl", "lspci", "nvidia-smi", "rdma", "readlink", "sleep", "stat", "sudo"),
+    *("taskset", "timeout", "uname"),
 )
 
 #: Where the programs that the lab answers to are, as on Debian.

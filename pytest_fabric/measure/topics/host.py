@@ -42,7 +42,7 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
         "host.kernel": kernel(outcomes["kernel"]),
         "host.os": system(outcomes["os"]),
         "host.iommu": isolation.iommu(outcomes),
-        "host.acs": isolation.acs(subject, outcomes["lspci"]),
+        "host.acs": isolation.acs(subject, outcomes),
         **sysctls.read(subject, outcomes["sysctl"].stdout, outcomes["routes"].stdout),
         **kernel_events.read(subject, outcomes),
     }

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pytest_fabric.measure.topics.said import parsed, problem, sudo_advice
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import lspci, sysfs
+from pytest_fabric.tools import lspci, names, sysfs
 from pytest_fabric.transport import Glob, Outcome
 from pytest_fabric.transport.jobs import Word
 
 CMDLINE = "/proc/cmdline"
+DEVICES = "/sys/bus/pci/devices"
+TREE = "/sys/devices/"
+ADDRESS = re.compile(names.PCI)
 UNITS = "/sys/class/iommu"
 GROUP = f"{sysfs.RDMA}/*/device/iommu_group/type"
 
@@ -27,12 +30,20 @@ IS_ROOT_ONLY = "lspci shows capabilities to root only"
 
 def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     """Return the commands that read both."""
+    paths = [f"{DEVICES}/{device}" for device in _devices(subject)]
     return {
+        **({"bridges": ("readlink", "-f", *paths)} if paths else {}),
         "cmdline": ("cat", CMDLINE),
         "iommu-units": ("usable", Glob(f"{UNITS}/*")),
         "iommu-groups": ("grep", "-sH", ".", Glob(GROUP)),
         "lspci": (*subject.asroot("lspci"), *lspci.command()[1:]),
     }
+
+
+def _devices(subject: Subject) -> dict[str, None]:
+    """Return the addresses of the cards, and of the GPUs that are declared beside them."""
+    found = [(end.rdma.pci or "", end.rail.gpu or "") for end in subject.ends]
+    return {one: None for both in found for one in both if ADDRESS.fullmatch(one)}
 
 
 def iommu(outcomes: Mapping[str, Outcome]) -> Fact:
@@ -59,19 +70,39 @@ def iommu(outcomes: Mapping[str, Outcome]) -> Fact:
     return problem(f"neither {GROUP} nor {CMDLINE} says how the IOMMU is used", "see not_available")
 
 
-def acs(subject: Subject, outcome: Outcome) -> Fact:
-    """Return how many bridges above the NICs of a node redirect what goes to their neighbours."""
-    above = {hop.address for end in subject.ends for hop in end.rdma.pcie[1:]}
+def acs(subject: Subject, outcomes: Mapping[str, Outcome]) -> Fact:
+    """Return how many bridges between cards and their GPUs redirect what these exchange.
+
+    Bridges above both of them see none of it. Without a declared GPU, all above the card count.
+    """
     advice = sudo_advice("lspci", "/usr/bin/lspci -vvv -D")
     remedies = {"tool_missing": "install package pciutils", "permission": advice}
-    found = parsed(outcome, lspci.parse, remedies)
+    found = parsed(outcomes["lspci"], lspci.parse, remedies)
     if isinstance(found, Fact):
         return found
-    bridges = [device for device in found if device.address in above]
-    if not bridges:
-        return problem("lspci shows no bridge above a NIC (virtual machine?)", "see not_available")
+    above = {device: _above(device, outcomes) for device in _devices(subject)}
+    gpus = {end.rail.gpu for end in subject.ends if end.rail.gpu in above}
+    lost = sorted(device for device in above if device in gpus and not above[device])
+    if lost:
+        return problem(f"no device is at {lost[0]}", "correct `gpu` of the rail, or reseat it")
+    pairs = [(above.get(end.rdma.pci or "", set()), end.rail.gpu) for end in subject.ends]
+    between = {
+        address for nic, gpu in pairs for address in (nic ^ above[gpu] if gpu in gpus else nic)
+    }
+    bridges = [device for device in found if device.address in between]
+    if not all(nic for nic, _ in pairs) or not bridges:
+        return problem("no PCIe bridge is above a card (virtual machine?)", "see not_available")
     if any(bridge.capabilities_readable is False for bridge in bridges):
         return problem(IS_ROOT_ONLY, advice)
     on = {bridge.address: REDIRECTS & set(bridge.acs or ()) for bridge in bridges}
-    detail = tuple(f"{address} {' '.join(sorted(names))}" for address, names in on.items() if names)
+    detail = tuple(f"{address} {' '.join(sorted(flags))}" for address, flags in on.items() if flags)
     return Fact(len(detail), detail=detail)
+
+
+def _above(device: str, outcomes: Mapping[str, Outcome]) -> set[str]:
+    """Return the bridges above a device, which its path names; none where no device is there."""
+    for line in outcomes["bridges"].stdout.splitlines():
+        path, _, name = line.strip().rpartition("/")
+        if name == device and path.startswith(TREE):
+            return {part for part in path.split("/") if ADDRESS.fullmatch(part)}
+    return set()
