@@ -24,4 +24,4 @@ def test_same_firmware(result):
 @catches("driver_minority")
 @measure(firmware_facts(over="fabric"))
 def test_same_driver(result):
-    assert result.odd("driver") == 0
+    assert result.odd("driver", among="psid") == 0

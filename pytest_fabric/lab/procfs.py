@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from pytest_fabric.lab import machine
 from pytest_fabric.lab.model import Node
 
 #: As a node that is set up for RDMA has them.
@@ -35,6 +36,7 @@ def files(node: Node) -> dict[str, str]:
     return {
         "/proc/cmdline": BOOT.format(kernel=node.kernel, iommu=IOMMU[node.iommu]),
         "/proc/net/route": routes(node),
+        "/sys/module/mlx5_core/version": next((port.driver for port in node.ports), machine.DRIVER),
         **{f"/proc/sys/{name}": text for name, text in SETTINGS.items()},
         **{
             f"/proc/sys/net/ipv4/conf/{name}/{setting}": text

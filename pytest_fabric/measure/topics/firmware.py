@@ -8,11 +8,13 @@ from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics.said import parsed, problem
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import devlink_info, ethtool_driver
+from pytest_fabric.tools import devlink_info, ethtool_driver, sysfs
 from pytest_fabric.tools.devlink_info import Version
 from pytest_fabric.tools.printable import printable
-from pytest_fabric.transport import Outcome
+from pytest_fabric.transport import Glob, Outcome
 from pytest_fabric.transport.jobs import Word
+
+MODULES = "/sys/module"
 
 #: Names of the whole firmware among devlink's versions, the more telling one first.
 WHOLE = ("fw.version", "fw")
@@ -33,26 +35,32 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
         for place, end in enumerate(subject.ends)
         if end.rdma.netdevs
     }
-    return {"devlink": (*subject.asroot("devlink"), *devlink_info.command()[1:]), **drivers}
+    return {
+        "devlink": (*subject.asroot("devlink"), *devlink_info.command()[1:]),
+        "modules": ("grep", "-sH", ".", Glob(f"{MODULES}/*/version")),
+        **drivers,
+    }
 
 
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what each port says."""
     rows = parsed(outcomes["devlink"], devlink_info.parse, REMEDIES)
     return {
-        str(end.port): _port(end, rows, outcomes.get(f"driver-{place}"))
+        str(end.port): {
+            **_firmware(end, rows),
+            "firmware.driver": _driver(end, outcomes.get(f"driver-{place}"), outcomes["modules"]),
+        }
         for place, end in enumerate(subject.ends)
     }
 
 
-def _port(end: End, rows: Sequence[Version] | Fact, driver: Outcome | None) -> dict[str, Fact]:
+def _firmware(end: End, rows: Sequence[Version] | Fact) -> dict[str, Fact]:
     stored, pending = _stored(f"pci/{end.rdma.pci}", rows)
     return {
         "firmware.running": _word(end.rdma.firmware, "sysfs has no fw_ver"),
         "firmware.psid": _word(end.rdma.psid, "sysfs has no board_id"),
         "firmware.stored": stored,
         "firmware.pending": pending,
-        "firmware.driver": _driver(end, driver),
     }
 
 
@@ -80,14 +88,22 @@ def _stored(handle: str, rows: Sequence[Version] | Fact) -> tuple[Fact, Fact]:
     return Fact(whole.stored), Fact(1 if detail else 0, detail=detail)
 
 
-def _driver(end: End, outcome: Outcome | None) -> Fact:
-    """Return the driver with its version, which only a network device tells."""
-    if outcome is None:
-        return problem("the port has no network device that tells its driver", "see not_available")
-    found = parsed(outcome, ethtool_driver.parse, DRIVER_REMEDIES)
-    if isinstance(found, Fact):
-        return found
-    return Fact(f"{found.driver} {found.version}"[:80] if found.version else found.driver[:80])
+def _driver(end: End, told: Outcome | None, modules: Outcome) -> Fact:
+    """Return the driver with its version, as the port's network device tells it.
+
+    A port without one has the version of the module, which a driver of the kernel's own leaves out:
+    then it is the kernel's release, as `ethtool -i` has it.
+    """
+    if told is not None:
+        found = parsed(told, ethtool_driver.parse, DRIVER_REMEDIES)
+        if isinstance(found, Fact):
+            return found
+        # IPoIB names itself behind the card's driver: `mlx5_core[ib_ipoib]`.
+        return Fact(" ".join(filter(None, (found.driver.partition("[")[0], found.version)))[:80])
+    if not end.rdma.driver or modules.end != "exit":
+        return problem("sysfs does not tell the driver of the port", "see not_available")
+    version = sysfs.parse(modules.stdout).get(f"{MODULES}/{end.rdma.driver}/version")
+    return Fact(printable(f"{end.rdma.driver} {version or end.node.kernel}")[:80])
 
 
 TOPIC = Topic("firmware", sections, read)

@@ -29,7 +29,8 @@ def devlink(running: dict[str, str], stored: dict[str, str], handle: str = HANDL
 
 
 def facts(info: Outcome, driver: Outcome = MISSING) -> dict[str, Fact]:
-    return dict(firmware.read(subject(), {"devlink": info, "driver-0": driver})["gpu001:rail0"])
+    outcomes = {"devlink": info, "driver-0": driver, "modules": MISSING}
+    return dict(firmware.read(subject(), outcomes)["gpu001:rail0"])
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,7 @@ def test_running_firmware_and_board_are_those_of_sysfs() -> None:
     [
         (said(DRIVER), "mlx5_core 24.10-1.1.4"),
         (said("driver: mlx5_core\nversion: \n"), "mlx5_core"),
+        (said("driver: mlx5_core[ib_ipoib]\nversion: 6.8.0\n"), "mlx5_core 6.8.0"),
         (said("hello\n"), None),
         (said("Cannot get driver information: No such device\n"), None),
         (LATE, None),
@@ -104,11 +106,25 @@ def test_what_hides_the_stored_firmware_is_told(info: Outcome, problem: str) -> 
 
 def test_a_card_that_does_not_tell_and_a_port_without_netdev() -> None:
     asked = subject(TEXT, replace(CARD, firmware=None, psid=None, netdevs=()))
-    assert set(firmware.sections(asked)) == {"devlink"}
+    assert set(firmware.sections(asked)) == {"devlink", "modules"}
 
-    found = firmware.read(asked, {"devlink": MISSING})["gpu001:rail0"]
+    found = firmware.read(asked, {"devlink": MISSING, "modules": LATE})["gpu001:rail0"]
 
     assert all(fact.value is None and fact.problem for fact in found.values())
+
+
+@pytest.mark.parametrize(
+    ("modules", "word"),
+    [
+        ("/sys/module/mlx5_core/version:24.10-1.1.4\n", "mlx5_core 24.10-1.1.4"),
+        ("/sys/module/ixgbe/version:5.1\n", "mlx5_core 6.1"),
+    ],
+)
+def test_a_port_without_netdev_has_the_version_of_its_module(modules: str, word: str) -> None:
+    asked = subject(TEXT, replace(CARD, netdevs=()))
+    outcomes = {"devlink": MISSING, "modules": said(modules)}
+
+    assert firmware.read(asked, outcomes)["gpu001:rail0"]["firmware.driver"].value == word
 
 
 def test_every_command_is_on_the_allow_list() -> None:
