@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine, procfs
+from pytest_fabric.lab import gids, growth, machine, procfs, slots
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port
 from pytest_fabric.lab.traffic import Tally
@@ -27,12 +27,12 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
     """Return the file system of a node; counters and uptime are read when they are looked at."""
     tree: dict[str, Entry] = {}
     for place, port in enumerate(node.ports):
-        _put(tree, _slot_path(port.pci), _card(port, place, tally))
+        _put(tree, slots.path(port.pci), _card(port, place, tally))
         if node.iommu != "off":
             kind = "identity" if node.iommu == "pt" else "DMA-FQ"
-            _put(tree, f"{_slot_path(port.pci)}/iommu_group/type", kind)
+            _put(tree, f"{slots.path(port.pci)}/iommu_group/type", kind)
         _bridges(tree, port)
-        _put(tree, f"/sys/bus/pci/devices/{port.pci}", Symlink(_slot_path(port.pci)))
+        _put(tree, f"/sys/bus/pci/devices/{port.pci}", Symlink(slots.path(port.pci)))
         if port.gpu:
             _gpu(tree, port)
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
@@ -72,32 +72,8 @@ def _put(tree: dict[str, Entry], path: str, entry: Entry) -> None:
         directory[name] = entry
 
 
-def _slot_path(pci: str) -> str:
-    """Return the directory of a card: root port, and a switch's two ports where buses allow it."""
-    domain, bus, _ = pci.split(":")
-    number = int(bus, 16)
-    if number < 4:
-        return f"/sys/devices/pci{domain}:00/{domain}:00:01.{number}/{pci}"
-    host, up, down = (f"{domain}:{number - above:02x}" for above in (3, 2, 1))
-    return f"/sys/devices/pci{host}/{host}:01.0/{up}:00.0/{down}:00.0/{pci}"
-
-
-def bridges_above(port: Port) -> list[str]:
-    """Return the addresses of the PCIe bridges above a card, and of that above its GPU."""
-    paths = [_slot_path(port.pci), *([_gpu_path(port)] if port.gpu else [])]
-    parts = [part for path in paths for part in posixpath.dirname(path).split("/") if ":" in part]
-    return [part for part in dict.fromkeys(parts) if not part.startswith("pci")]
-
-
-def _gpu_path(port: Port) -> str:
-    """Return the directory of a port's GPU: below another port of the switch, beside its card."""
-    slot = posixpath.dirname(_slot_path(port.pci))
-    bus, _, _ = posixpath.basename(slot).rpartition(":")
-    return f"{posixpath.dirname(slot)}/{bus}:1f.0/{port.gpu}"
-
-
 def _gpu(tree: dict[str, Entry], port: Port) -> None:
-    path = _gpu_path(port)
+    path = slots.gpu_path(port)
     above = posixpath.dirname(path)
     address = posixpath.basename(above)
     _put(tree, path, {"uevent": _uevent("nvidia", PCI_GPU, "10DE:2330", port.gpu)})
@@ -106,7 +82,7 @@ def _gpu(tree: dict[str, Entry], port: Port) -> None:
 
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:
-    path = posixpath.dirname(_slot_path(port.pci))
+    path = posixpath.dirname(slots.path(port.pci))
     slot = _link(port.pcie_tps, port.pcie_width, port.pcie_max_width)
     above = _link(port.pcie_tps, port.pcie_max_width, port.pcie_max_width)
     while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
@@ -153,7 +129,7 @@ def _rdma(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
         "fw_ver": port.adapter.firmware,
         "hca_type": port.adapter.hca_type,
         "board_id": port.adapter.psid,
-        "device": Symlink(_slot_path(port.pci)),
+        "device": Symlink(slots.path(port.pci)),
         "ports": {"1": _port(port, tally)},
     }
 

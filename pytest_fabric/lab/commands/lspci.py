@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fabric.lab import sysfs
+from pytest_fabric.lab import slots
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
@@ -23,7 +23,7 @@ def run(call: Call) -> Result:
         return Result(1, stderr="lspci: the lab answers only: lspci -vvv -D\n")
     devices = {}
     for port in call.node.ports:
-        for address in sysfs.bridges_above(port):
+        for address in slots.bridges_above(port):
             rows = _bridge(port, call.node.redirects) if call.is_root else DENIED
             tail = "\tKernel driver in use: pcieport\n\n"
             devices[address] = f"{address} {BRIDGE}\n{_numa(port)}{rows}{tail}"
