@@ -1,6 +1,7 @@
 """Acceptance tests for RDMA networks, as a pytest plugin: what suites import."""
 
 from pytest_fabric.declare import (
+    firmware_facts,
     host_facts,
     ib_read_bw,
     ib_read_lat,
@@ -23,6 +24,7 @@ from pytest_fabric.units import gbps, ms, us
 
 __all__ = [
     "catches",
+    "firmware_facts",
     "gbps",
     "host_facts",
     "ib_read_bw",

@@ -183,7 +183,7 @@ def port_facts() -> Declaration:
 
 
 def node_facts() -> Declaration:
-    """Declare what a node says about itself: kernel, tools, memory limit."""
+    """Declare what a node says about itself: kernel and perftest."""
     return Declaration("node_facts", "node")
 
 
@@ -215,6 +215,11 @@ def subnet_facts() -> Declaration:
 def qos_facts(over: str = "port") -> Declaration:
     """Declare how a port treats RDMA traffic; over `fabric`, what all ports say at once."""
     return _topic("qos", over, "port")
+
+
+def firmware_facts(over: str = "port") -> Declaration:
+    """Declare firmware and driver of a port; over `fabric`, what all ports say at once."""
+    return _topic("firmware", over, "port")
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

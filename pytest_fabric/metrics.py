@@ -56,6 +56,29 @@ LINK_METRICS = {
 TOPICS: dict[str, dict[str, str]] = {
     "host": {
         "host.governor": "word",
+        "host.memlock": "B",
+        "host.kernel": "word",
+        "host.os": "word",
+        "host.iommu": "word",
+        "host.acs": "",
+        "host.rmem_max": "B",
+        "host.wmem_max": "B",
+        "host.tcp_rmem_max": "B",
+        "host.tcp_wmem_max": "B",
+        "host.netdev_max_backlog": "",
+        "host.numa_balancing": "",
+        "host.log_mlx5": "",
+        "host.log_xid": "",
+        "host.log_aer": "",
+        "host.log_aer_corrected": "",
+        "host.log_link_down": "",
+    },
+    "firmware": {
+        "firmware.running": "word",
+        "firmware.stored": "word",
+        "firmware.pending": "",
+        "firmware.psid": "word",
+        "firmware.driver": "word",
     },
     # A spread is in dB, a bit error rate in errors per bit, corrected errors of PCIe per hour.
     "link": {

@@ -158,11 +158,7 @@ class FabricRun:
 
     def _unused_keys(self) -> list[str]:
         """Return the keys of the inventory that nothing judges yet: silence would be a promise."""
-        cluster, used = self.cluster, self.cluster.profiles.values()
-        keys = {
-            "waivers": bool(cluster.waivers),
-            "firmware": any(profile.firmware for profile in used),
-        }
+        keys = {"waivers": bool(self.cluster.waivers)}
         return [key for key, is_set in keys.items() if is_set]
 
     def _misses(self, record: Measurement) -> bool:

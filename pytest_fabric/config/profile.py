@@ -163,7 +163,7 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
 
 
 def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict[str, Limit]:
-    """Return a limit for each fact that is declared: the port must have it."""
+    """Return a limit for each fact that is declared, and of firmware by `firmware.PSID`."""
     limits = {}
     for part in ("link", "pcie", "roce", "infiniband"):
         model = getattr(keys, part, None)
@@ -180,6 +180,10 @@ def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict
     roce = getattr(keys, "roce", None)
     if roce is not None:
         limits.update((one.metric, one) for one in declared.roce_limits(name, table, roce))
+    for psid, version in (keys.firmware if keys is not None else {}).items():
+        source = str(table["firmware"].marks[psid])
+        limit = Limit("firmware.running", (Word(version),), f"== {version}", source, name)
+        limits[f"firmware.{psid}"] = limit
     return limits
 
 

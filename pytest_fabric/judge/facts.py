@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.errors import MissingValueError
@@ -10,14 +10,18 @@ from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import everything
 from pytest_fabric.results import NodeFacts, PciHop, RdmaPort
+from pytest_fabric.tools import sysfs
 from pytest_fabric.units import render
+
+NO_IRQS = "no interrupt of its device, or no CPU of its socket, is shown: see not_available"
 
 
 @dataclass(frozen=True)
 class PortResult:
     """What a port says about itself: `result.state`, `result.speed`, `result.pcie_width`.
 
-    layer, state, physical_state, speed, width, active_mtu, firmware, psid, pcie_speed, pcie_width.
+    layer, state, physical_state, speed, width, active_mtu, firmware, psid, pcie_speed, pcie_width,
+    pcie_slow_links, numa_node, irq_cpus, remote_irq_cpus.
     Raises MissingValueError for what the node does not say, with what would make it say so.
     """
 
@@ -91,6 +95,30 @@ class PortResult:
         advice = "the device shows no PCIe link with two ends (virtual machine?): see not_available"
         return self._value("pcie.slow_links", len(slow) if links else None, "", advice, detail)
 
+    @property
+    def numa_node(self) -> Value:
+        """Return the NUMA node of the card; -1 where the firmware of the machine says none."""
+        detail = (f"local CPUs {self.record.local_cpus or 'unknown'}",)
+        advice = "sysfs has no numa_node of its device: see not_available"
+        return self._value("pcie.numa_node", self.record.numa_node, "", advice, detail)
+
+    @property
+    def irq_cpus(self) -> Value:
+        """Return how many CPUs serve the card's interrupts."""
+        cpus = self.record.irq_cpus
+        return self._value(
+            "pcie.irq_cpus", len(cpus) or None, "", NO_IRQS, (f"CPUs {_list(cpus)}",)
+        )
+
+    @property
+    def remote_irq_cpus(self) -> Value:
+        """Return how many of the CPUs that serve the card's interrupts are not of its socket."""
+        local = set(sysfs.cpu_list(self.record.local_cpus or ""))
+        remote = [cpu for cpu in self.record.irq_cpus if cpu not in local]
+        number = len(remote) if self.record.irq_cpus and local else None
+        detail = (f"CPUs {_list(remote)}",) if remote else ()
+        return self._value("pcie.remote_irq_cpus", number, "", NO_IRQS, detail)
+
     def _hop(self, metric: str, read: Callable[..., float | int | None], unit: str) -> Value:
         hops = self.record.pcie
         detail = tuple(
@@ -118,6 +146,10 @@ class PortResult:
         return Value(number, unit, metric, f"{self.record.device} {metric}", self.ledger, detail)
 
 
+def _list(cpus: Sequence[int]) -> str:
+    return ", ".join(map(str, cpus[:16])) + (", ..." if len(cpus) > 16 else "")
+
+
 def _is_slow(lower: PciHop, upper: PciHop) -> bool:
     """Return whether a link runs below what both ends can; unknown ends count as slow."""
     speeds = (lower.speed_tps, lower.max_speed_tps, upper.max_speed_tps)
@@ -135,7 +167,7 @@ def _link(speed: float | None, width: int | None) -> str:
 
 @dataclass(frozen=True)
 class NodeResult:
-    """What a node says about itself: `result.kernel`, `result.perftest`, `result.memlock`."""
+    """What a node says about itself: `result.kernel` and `result.perftest`."""
 
     record: NodeFacts
     ledger: Ledger
@@ -151,12 +183,6 @@ class NodeResult:
         if self.record.perftest is None:
             raise MissingValueError(f"{self.record.node}: perftest is not installed")
         return self._value("perftest", self.record.perftest, "word")
-
-    @property
-    def memlock(self) -> Value:
-        """Return the memory that a process may lock, in bytes; infinite when unlimited."""
-        number = self.record.memlock_bytes
-        return self._value("memlock", float("inf") if number is None else number, "B")
 
     def _value(self, metric: str, number: float | str, unit: str) -> Value:
         self.ledger.reads.append(metric)

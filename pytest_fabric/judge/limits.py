@@ -102,6 +102,28 @@ class Limits:
         clauses = [clause for profile in self.profiles for clause in self._bound(profile, metric)]
         return BoundLimit(metric, tuple(clauses))
 
+    def firmware(self, psid: Value) -> BoundLimit:
+        """Return the firmware that a profile declares for a board, by the board's PSID.
+
+        Skips where no profile of the target declares any. Raises MissingValueError for a board that
+        the declaration does not name.
+        """
+        declaring = [profile for profile in self.profiles if profile.firmware]
+        if not declaring:
+            self.skip(f"profile {self.profiles[0].name} declares no firmware")
+        clauses = [clause for profile in declaring for clause in self._declared(profile, str(psid))]
+        return BoundLimit("firmware.running", tuple(clauses))
+
+    def _declared(self, profile: Profile, psid: str) -> list[BoundClause]:
+        limit = profile.limits.get(f"firmware.{psid}") if psid in profile.firmware else None
+        if limit is None:
+            raise MissingValueError(
+                f"{self.target}: expected a board of {', '.join(sorted(profile.firmware))}, found "
+                f"PSID {psid}: add `{psid}: VERSION` to firmware of profile {profile.name}, or "
+                "replace the card"
+            )
+        return [bind(clause, limit, self.profiles) for clause in limit.clauses]
+
     def _bound(self, profile: Profile, metric: str) -> list[BoundClause]:
         limit = profile.limits.get(metric)
         if limit is None:

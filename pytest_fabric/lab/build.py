@@ -168,6 +168,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         pkeys=_pkeys(rail.profile),
         network=place.network,
         **_class(roce),
+        gpu=_pci(rail.gpu) if rail.gpu and ":" in rail.gpu else "",
     )
 
 

@@ -85,6 +85,15 @@ class View:
         entry = self._listed[above].get(name)
         return entry if isinstance(entry, str) else self._walk(path)[-1]
 
+    def target(self, path: str) -> str:
+        """Return where a symbolic link leads, or the path itself when it is none."""
+        above, _, name = path.rpartition("/")
+        try:
+            entry = self._directory(self._walk(above)[-1], above).get(name)
+        except OSError:
+            return path
+        return entry.target if isinstance(entry, Symlink) else path
+
     def exists(self, path: str) -> bool:
         """Return whether there is a file or directory at a path."""
         try:

@@ -13,6 +13,9 @@ CPUS = SOCKETS * CORES * 2
 IRQS = 8
 
 KERNEL = "6.8.0-71-generic"
+
+#: Version of the cards' driver, from NVIDIA's own package.
+DRIVER = "24.10-1.1.4"
 OS_RELEASE = (
     'PRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nVERSION_ID="24.04"\n'
     'VERSION="24.04.3 LTS (Noble Numbat)"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian'
@@ -23,7 +26,9 @@ JOB_USER, JOB_PID, JOB_COMM = "alice", 4711, "python"
 
 
 def local_cpus(numa: int) -> str:
-    """Return the CPUs of a socket as the kernel lists them: `0-31,64-95`."""
+    """Return the CPUs of a socket as the kernel lists them: `0-31,64-95`; all for none."""
+    if numa < 0:
+        return f"0-{CPUS - 1}"
     first, second = numa * CORES, (SOCKETS + numa) * CORES
     return f"{first}-{first + CORES - 1},{second}-{second + CORES - 1}"
 
@@ -34,7 +39,12 @@ def siblings(cpu: int) -> str:
     return f"{core},{core + SOCKETS * CORES}"
 
 
-def irqs(place: int, numa: int) -> dict[int, int]:
-    """Return interrupt number -> CPU of the network card at a place (0, 1, ...) of its node."""
+def irqs(place: int, numa: int, how: str = "spread") -> dict[int, int]:
+    """Return interrupt number -> CPU of the network card at a place (0, 1, ...) of its node.
+
+    `how` is `spread` over cores of its socket, on `one core` of it, or `remote`: on the other one.
+    """
     first = 64 + place * (IRQS + 1)
-    return {first + vector: numa * CORES + vector % IRQS for vector in range(IRQS + 1)}
+    socket = max(numa, 0) if how != "remote" else (max(numa, 0) + 1) % SOCKETS
+    cores = 1 if how == "one core" else IRQS
+    return {first + vector: socket * CORES + vector % cores for vector in range(IRQS + 1)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from pytest_fabric import results
+from pytest_fabric.lab import machine
 
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
@@ -88,6 +89,8 @@ class Port:
     switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
+    The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
+    or `remote`, and `numa` is -1 where the machine does not say it.
     """
 
     id: results.Port
@@ -141,6 +144,10 @@ class Port:
     path_mtu: int | None = None
     late_s: float = 0.0
     drops_rdma: bool = False
+    stored_firmware: str = ""
+    driver: str = machine.DRIVER
+    irqs: str = "spread"
+    gpu: str = ""
 
     @property
     def is_ethernet(self) -> bool:
@@ -187,6 +194,8 @@ class Node:
     `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
     subnet has no manager.
     `guards_arp` says that each interface answers for its own address only.
+    `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
+    the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
     """
 
     name: str
@@ -201,6 +210,11 @@ class Node:
     needs_root: bool = False
     has_manager: bool = True
     guards_arp: bool = False
+    kernel: str = machine.KERNEL
+    iommu: str = "pt"
+    redirects: bool = False
+    log: tuple[str, ...] = ()
+    log_readers: str = "all"
 
     @property
     def has_job(self) -> bool:

@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine, qos
+from pytest_fabric.lab import gids, growth, machine, procfs, qos, slots
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
 from pytest_fabric.lab.traffic import Tally
@@ -22,16 +22,22 @@ PKEYS = 8
 
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
 
-#: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
-PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE = "20000", "20700", "60400"
+#: PCI classes: network controller (Ethernet, InfiniBand), bridge, and 3D controller.
+PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE, PCI_GPU = "20000", "20700", "60400", "30200"
 
 
 def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]) -> Directory:
     """Return the file system of a node; counters and uptime are read when they are looked at."""
     tree: dict[str, Entry] = {}
     for place, port in enumerate(node.ports):
-        _put(tree, _slot_path(port.pci), _card(port, place, tally))
+        _put(tree, slots.path(port.pci), _card(port, place, tally))
+        if node.iommu != "off":
+            kind = "identity" if node.iommu == "pt" else "DMA-FQ"
+            _put(tree, f"{slots.path(port.pci)}/iommu_group/type", kind)
         _bridges(tree, port)
+        _put(tree, f"/sys/bus/pci/devices/{port.pci}", Symlink(slots.path(port.pci)))
+        if port.gpu:
+            _gpu(tree, port)
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
@@ -40,8 +46,10 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
             _put(tree, slaves, " ".join(port.netdevs))
             _put(tree, f"/sys/class/net/{bond(port)}/mtu", str(netdev_mtu(port)))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
-        for irq, cpu in machine.irqs(place, port.numa).items():
+        for irq, cpu in machine.irqs(place, port.numa, port.irqs).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
+    if node.iommu != "off":
+        _put(tree, "/sys/class/iommu/ivhd0", {"amd-iommu": {"cap": "190b640f"}})
     _put(tree, "/sys/class/net/lo", _loopback())
     _put(tree, "/sys/class/net/eno1", _management())
     _put(tree, "/sys/devices/system/cpu", _cpus())
@@ -51,7 +59,7 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         _put(tree, path, entry)
     _put(tree, "/etc/os-release", machine.OS_RELEASE)
     _put(tree, "/etc/hostname", node.name)
-    for path, text in node.files.items():
+    for path, text in {**procfs.files(node), **node.files}.items():
         _put(tree, path, text)
     return tree
 
@@ -70,18 +78,17 @@ def _put(tree: dict[str, Entry], path: str, entry: Entry) -> None:
         directory[name] = entry
 
 
-def _slot_path(pci: str) -> str:
-    """Return the directory of a card: root port, and a switch's two ports where buses allow it."""
-    domain, bus, _ = pci.split(":")
-    number = int(bus, 16)
-    if number < 4:
-        return f"/sys/devices/pci{domain}:00/{domain}:00:01.{number}/{pci}"
-    host, up, down = (f"{domain}:{number - above:02x}" for above in (3, 2, 1))
-    return f"/sys/devices/pci{host}/{host}:01.0/{up}:00.0/{down}:00.0/{pci}"
+def _gpu(tree: dict[str, Entry], port: Port) -> None:
+    path = slots.gpu_path(port)
+    above = posixpath.dirname(path)
+    address = posixpath.basename(above)
+    _put(tree, path, {"uevent": _uevent("nvidia", PCI_GPU, "10DE:2330", port.gpu)})
+    _put(tree, above, {"uevent": _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)})
+    _put(tree, f"/sys/bus/pci/devices/{port.gpu}", Symlink(path))
 
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:
-    path = posixpath.dirname(_slot_path(port.pci))
+    path = posixpath.dirname(slots.path(port.pci))
     most = port.slot.max_tps or port.pcie_tps
     slot = _own_link(port)
     above = _link(most, most, port.pcie_max_width, port.pcie_max_width)
@@ -145,7 +152,7 @@ def _rdma(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
         "fw_ver": port.adapter.firmware,
         "hca_type": port.adapter.hca_type,
         "board_id": port.adapter.psid,
-        "device": Symlink(_slot_path(port.pci)),
+        "device": Symlink(slots.path(port.pci)),
         "ports": {"1": _port(port, tally)},
     }
 

@@ -16,8 +16,10 @@ from pytest_fabric.errors import RefusedCommandError
 
 READABLE = (
     r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
-    r"/proc/(uptime|self/limits|self/status|net/tcp6?|net/route|irq/\*/effective_affinity_list)|"
-    r"/proc/sys/net/ipv4/conf/\*/arp_(ignore|announce)"
+    r"/proc/(uptime|cmdline|self/limits|self/status|net/tcp6?|net/route|"
+    r"irq/\*/effective_affinity_list|sys/kernel/numa_balancing|"
+    r"sys/net/core/([rw]mem_max|netdev_max_backlog)|"
+    r"sys/net/ipv4/(tcp_[rw]mem|conf/\*/(arp_ignore|arp_announce|rp_filter)))"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
 HOST = r"[A-Za-z0-9:][A-Za-z0-9_.:%-]*"
@@ -29,16 +31,19 @@ ALLOWED = tuple(
         rf"grep -s(vx)?H \S+( ({READABLE}))+",
         rf"grep -E \S.*?( ({READABLE}))+",
         rf"cat( ({READABLE}))+",
+        r"readlink -f( /sys/bus/pci/devices/[0-9a-f:.]+)+",
         r"uname -r",
         r"id -un",
         rf"have( {NAME})+",
         rf"usable( ({READABLE}))+",
-        rf"ethtool (-S|-m|(-I )?--show-fec) {NAME}",
+        rf"ethtool (-[Saim]|(-I )?--show-fec) {NAME}",
         r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
-        r"lspci -vvv -D -s [0-9a-f:.]+",
-        rf"ethtool -a {NAME}",
+        r"lspci -vvv -D( -s [0-9a-f:.]+)?",
         rf"mlnx_qos -i {NAME}",
         rf"dcb -N -j (pfc|app) show dev {NAME}",
+        r"devlink -j dev info",
+        r"dmesg",
+        r"journalctl -k -b --no-pager -o short-monotonic --since=-1h",
         r"ibv_devinfo",
         r"lldpcli show neighbors -f json0",
         rf"lldptool -t -n -i {NAME}",

@@ -133,3 +133,29 @@ def test_pause_and_class_do_not_apply_on_infiniband() -> None:
     with pytest.raises(Skipped, match="InfiniBand has credits"):
         limits(text).require("pause.growth")
     limits(text).require("ib_write_lat.p99")
+
+
+FIRMWARE = TEXT.replace("    limits:", "    firmware: {MT_0000000838: 28.39.1002}\n    limits:")
+
+
+def word(metric: str, said: str, ledger: Ledger | None = None) -> Value:
+    return Value(said, "word", metric, metric, ledger or Ledger())
+
+
+def test_firmware_is_that_which_is_declared_for_the_board() -> None:
+    """The limit stands where the version is declared."""
+    ledger = Ledger()
+    limit = limits(FIRMWARE).firmware(word("firmware.psid", "MT_0000000838"))
+
+    assert word("firmware.running", "28.39.1002", ledger) in limit
+    assert word("firmware.running", "28.39.1003", ledger) not in limit
+    assert {check.source for check in ledger.checks} == {"cluster.yaml:12"}
+    assert {check.limit for check in ledger.checks} == {"== 28.39.1002"}
+
+
+def test_a_board_that_is_not_declared_is_an_error_where_any_is() -> None:
+    """Nothing declared asks for nothing; something declared does not pass by on another board."""
+    with pytest.raises(MissingValueError, match=r"found PSID DEL0049: add `DEL0049: VERSION`"):
+        limits(FIRMWARE).firmware(word("firmware.psid", "DEL0049"))
+    with pytest.raises(Skipped, match="profile ours declares no firmware"):
+        limits().firmware(word("firmware.psid", "MT_0000000838"))

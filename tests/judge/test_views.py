@@ -174,6 +174,44 @@ def test_what_a_port_does_not_say_is_an_error(name: str) -> None:
         getattr(PortResult("a:r0", PORT, Ledger()), name)
 
 
+SPREAD = replace(PORT, numa_node=1, local_cpus="32-63,96-127", irq_cpus=(32, 33, 96))
+
+
+@pytest.mark.parametrize(
+    ("port", "numa", "cpus", "remote"),
+    [
+        (SPREAD, 1, 3, 0),
+        (replace(SPREAD, irq_cpus=(32,)), 1, 1, 0),
+        (replace(SPREAD, irq_cpus=(0, 1, 33)), 1, 3, 2),
+        (replace(SPREAD, numa_node=-1, local_cpus="0-127"), -1, 3, 0),
+    ],
+)
+def test_where_a_card_is_and_who_serves_it(
+    port: RdmaPort, numa: int, cpus: int, remote: int
+) -> None:
+    """Interrupts on the cores of another socket cross the link between sockets."""
+    result = PortResult("a:r0", port, Ledger())
+
+    assert (result.numa_node.number, result.irq_cpus.number) == (numa, cpus)
+    assert result.remote_irq_cpus.number == remote
+
+
+@pytest.mark.parametrize(
+    ("port", "name"),
+    [
+        (PORT, "numa_node"),
+        (PORT, "irq_cpus"),
+        (PORT, "remote_irq_cpus"),
+        (replace(SPREAD, local_cpus=None), "remote_irq_cpus"),
+        (replace(SPREAD, local_cpus="none of them"), "remote_irq_cpus"),
+    ],
+)
+def test_interrupts_that_are_not_shown_are_an_error(port: RdmaPort, name: str) -> None:
+    """None is shown is not none is remote."""
+    with pytest.raises(MissingValueError, match="see not_available"):
+        getattr(PortResult("a:r0", port, Ledger()), name)
+
+
 class Skipped(Exception):
     pass
 

@@ -63,6 +63,12 @@ CHANGES = {
     "path_mtu": "path_mtu",
     "slow_reply": "late_s",
     "rdma_blocked": "drops_rdma",
+    "numa_unknown": "numa",
+    "irqs_one_core": "irqs",
+    "irqs_remote": "irqs",
+    "firmware_pending": "stored_firmware",
+    "firmware_minority": "adapter",
+    "firmware_declared": "adapter",
 }
 
 #: The same, of faults that a port on InfiniBand only can have.

@@ -271,9 +271,11 @@ INFINIBAND = """\
 name: ndr
 transport: lab
 nodes:
-  ib[1-2]: {profile: builtin/cx7-400g-ndr}
+  ib[1-2]: {profile: ndr}
 rails:
   rail0: {pci: "0000:1a:00.0"}
+profiles:
+  ndr: {extends: builtin/cx7-400g-ndr, firmware: {MT_0000000838: "28.39.1002"}}
 pairs: {strategy: ring}
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_fabric.lab import growth
-from pytest_fabric.lab.commands import ethtool_module, ethtool_pause
+from pytest_fabric.lab.commands import ethtool_driver, ethtool_module, ethtool_pause
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
@@ -80,10 +80,16 @@ def _pause(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
     return ethtool_pause.run(call)
 
 
+def _driver(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print driver and firmware."""
+    return ethtool_driver.run(call)
+
+
 FORMS = {
     ("-S",): _statistics,
     ("--show-fec",): _fec,
     ("-I", "--show-fec"): _fec,
     ("-m",): _module,
     ("-a",): _pause,
+    ("-i",): _driver,
 }

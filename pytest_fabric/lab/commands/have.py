@@ -7,14 +7,16 @@ from pytest_fabric.lab.commands.perftest import PROGRAMS
 from pytest_fabric.lab.process import Result
 
 SYSTEM = (
-    *("cat", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "lspci", "mlxlink"),
-    *("nvidia-smi", "ping", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
+    *("cat", "dmesg", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "journalctl"),
+    *("lspci", "mlxlink", "nvidia-smi", "ping", "rdma", "readlink", "sleep", "stat", "sudo"),
+    *("taskset", "timeout", "uname"),
 )
 
 #: Where the programs that the lab answers to are, as on Debian.
 PATHS = {
     **{name: f"/usr/bin/{name}" for name in PROGRAMS},
     **{name: f"/usr/bin/{name}" for name in SYSTEM},
+    "devlink": "/usr/sbin/devlink",
     "ethtool": "/usr/sbin/ethtool",
     **{name: f"/usr/sbin/{name}" for name in ("iblinkinfo", "lldpcli", "sminfo")},
     "dcb": "/usr/sbin/dcb",

@@ -1,7 +1,8 @@
-"""`lspci -vvv -D [-s ADDRESS]`: the network cards on the PCI bus; only root sees their settings."""
+"""`lspci -vvv -D [-s ADDRESS]`: the cards of a node and the bridges above; root sees settings."""
 
 from __future__ import annotations
 
+from pytest_fabric.lab import slots
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
@@ -13,40 +14,75 @@ NAMES = {
     "MT4119": "ConnectX-5",
 }
 
+#: Flags of the ACS rows, and those that a bridge has on where nothing was switched off.
+ACS = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
+REDIRECTS = ("SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd")
+
+BRIDGE = (
+    "PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0) (prog-if 00 [Normal decode])"
+)
+DENIED = ["\tCapabilities: <access denied>"]
+
 
 def run(call: Call) -> Result:
-    """Print the cards, or the one at an address; nothing where none is there, as the real one."""
+    """Print what is on the bus, or at one address; nothing where none is there, as the real one."""
     words = list(call.argv[1:])
     if words[:2] != ["-vvv", "-D"] or (words[2:] and words[2:-1] != ["-s"]):
         return Result(1, stderr="lspci: the lab answers only: lspci -vvv -D [-s ADDRESS]\n")
     wanted = words[-1] if words[2:] else None
-    ports = [port for port in call.node.ports if wanted in (None, port.pci)]
-    return Result(0, "".join(_device(port, call.is_allowed) for port in ports))
+    devices: dict[str, list[str]] = {}
+    for port in call.node.ports:
+        for address in slots.bridges_above(port):
+            devices[address] = _bridge(address, port, call)
+        devices[port.pci] = _card(port, call)
+    chosen = [lines for address, lines in sorted(devices.items()) if wanted in (None, address)]
+    return Result(0, "".join(f"{line}\n" for lines in chosen for line in lines))
 
 
-def _device(port: Port, is_allowed: bool) -> str:
+def _card(port: Port, call: Call) -> list[str]:
     kind = "Ethernet" if port.is_ethernet else "Infiniband"
     family = NAMES.get(port.adapter.hca_type, "ConnectX")
     title = f"{port.pci} {kind} controller: Mellanox Technologies {port.adapter.hca_type} Family "
-    first = [f"{title}[{family}]", f"\tSubsystem: Mellanox Technologies {family}"]
+    first = [f"{title}[{family}]", f"\tSubsystem: Mellanox Technologies {family}", *_numa(port)]
     last = ["\tKernel driver in use: mlx5_core", "\tKernel modules: mlx5_core", ""]
-    middle = _capabilities(port) if is_allowed else ["\tCapabilities: <access denied>"]
-    return "".join(f"{line}\n" for line in [*first, *middle, *last])
+    return [*first, *(_settings(port) if call.is_allowed else DENIED), *last]
 
 
-def _capabilities(port: Port) -> list[str]:
-    speed, most = f"{port.pcie_tps / 1e9:g}GT/s", port.pcie_max_width
+def _bridge(address: str, port: Port, call: Call) -> list[str]:
+    rows = [*_link(port, "Downstream Port (Slot+)"), *_acs(call.node.redirects)]
+    shown = rows if call.is_allowed else DENIED
+    return [f"{address} {BRIDGE}", *_numa(port), *shown, "\tKernel driver in use: pcieport", ""]
+
+
+def _numa(port: Port) -> list[str]:
+    return [f"\tNUMA node: {port.numa}"] if port.numa >= 0 else []
+
+
+def _acs(redirects: bool) -> list[str]:
+    on = REDIRECTS if redirects else ()
+    capable = " ".join(f"{name}+" for name in ACS)
+    control = " ".join(f"{name}{'+' if name in on else '-'}" for name in ACS)
+    title = "\tCapabilities: [170 v1] Access Control Services"
+    return [title, f"\t\tACSCap:\t{capable}", f"\t\tACSCtl:\t{control}"]
+
+
+def _link(port: Port, kind: str) -> list[str]:
     able = f"{(port.slot.max_tps or port.pcie_tps) / 1e9:g}GT/s"
     return [
-        f"\tNUMA node: {port.numa}",
-        "\tCapabilities: [60] Express (v2) Endpoint, IntMsgNum 0",
+        f"\tCapabilities: [60] Express (v2) {kind}, IntMsgNum 0",
         "\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0, Latency L0s unlimited, L1 unlimited",
         "\t\tDevCtl:\tCorrErr+ NonFatalErr+ FatalErr+ UnsupReq-",
         "\t\t\tRlxdOrd+ ExtTag+ PhantFunc- AuxPwr- NoSnoop+ FLReset-",
         f"\t\t\tMaxPayload 256 bytes, MaxReadReq {port.slot.max_read_request} bytes",
-        f"\t\tLnkCap:\tPort #0, Speed {able}, Width x{most}, ASPM not supported",
-        f"\t\tLnkSta:\tSpeed {speed}, Width x{port.pcie_width}",
+        f"\t\tLnkCap:\tPort #0, Speed {able}, Width x{port.pcie_max_width}, ASPM not supported",
+        f"\t\tLnkSta:\tSpeed {port.pcie_tps / 1e9:g}GT/s, Width x{port.pcie_width}",
         "\t\t\tTrErr- Train- SlotClk+ DLActive- BWMgmt- ABWMgmt-",
+    ]
+
+
+def _settings(port: Port) -> list[str]:
+    return [
+        *_link(port, "Endpoint"),
         "\tCapabilities: [100 v1] Advanced Error Reporting",
         "\t\tUESta:\tDLP- SDES- TLP- FCP- CmpltTO- CmpltAbrt- UnxCmplt- RxOF- MalfTLP-",
         "\t\tCESta:\tRxErr- BadTLP- BadDLLP- Rollover- Timeout- AdvNonFatalErr-",

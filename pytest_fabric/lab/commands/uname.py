@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_fabric.lab import machine
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
 
 
 def run(call: Call) -> Result:
     """Print one fact of the system."""
-    facts = {"-s": "Linux", "-n": call.node.name, "-r": machine.KERNEL, "-m": "x86_64"}
+    facts = {"-s": "Linux", "-n": call.node.name, "-r": call.node.kernel, "-m": "x86_64"}
     option = call.argv[1] if len(call.argv) > 1 else "-s"
     if option not in facts:
         return Result(1, stderr=f"uname: invalid option -- '{option.lstrip('-')}'\n")

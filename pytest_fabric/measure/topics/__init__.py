@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_fabric.config import Cluster, why_missing
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.measure.topics import host, infiniband, link, qos, subnet, wiring
+from pytest_fabric.measure.topics import firmware, host, infiniband, link, qos, subnet, wiring
 from pytest_fabric.measure.topics.topic import Topic
 from pytest_fabric.results import Port
 
@@ -18,6 +18,7 @@ TOPICS: Mapping[str, Topic] = {
     topic.name: topic
     for topic in (
         host.TOPIC,
+        firmware.TOPIC,
         qos.TOPIC,
         link.TOPIC,
         wiring.TOPIC,

@@ -1,0 +1,109 @@
+"""Which firmware runs on a port's card, which one is stored, for which board, and which driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fabric.measure.end import End
+from pytest_fabric.measure.topics.said import parsed, problem
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
+from pytest_fabric.results import Fact
+from pytest_fabric.tools import devlink_info, ethtool_driver, sysfs
+from pytest_fabric.tools.devlink_info import Version
+from pytest_fabric.tools.printable import printable
+from pytest_fabric.transport import Glob, Outcome
+from pytest_fabric.transport.jobs import Word
+
+MODULES = "/sys/module"
+
+#: Names of the whole firmware among devlink's versions, the more telling one first.
+WHOLE = ("fw.version", "fw")
+
+REMEDIES = {
+    "tool_missing": "install package iproute2 (devlink)",
+    "no_devlink": "the kernel has no devlink, see not_available",
+    "not_supported": "the driver does not tell, see not_available",
+    "permission": "add `sudo: [devlink]` to the profile",
+}
+DRIVER_REMEDIES = {"tool_missing": "install package ethtool"}
+
+
+def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
+    """Return the commands: all devices at once, then the driver of each port that has a netdev."""
+    drivers = {
+        f"driver-{place}": ethtool_driver.command(end.rdma.netdevs[0])
+        for place, end in enumerate(subject.ends)
+        if end.rdma.netdevs
+    }
+    return {
+        "devlink": (*subject.asroot("devlink"), *devlink_info.command()[1:]),
+        "modules": ("grep", "-sH", ".", Glob(f"{MODULES}/*/version")),
+        **drivers,
+    }
+
+
+def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
+    """Return what each port says."""
+    rows = parsed(outcomes["devlink"], devlink_info.parse, REMEDIES)
+    return {
+        str(end.port): {
+            **_firmware(end, rows),
+            "firmware.driver": _driver(end, outcomes.get(f"driver-{place}"), outcomes["modules"]),
+        }
+        for place, end in enumerate(subject.ends)
+    }
+
+
+def _firmware(end: End, rows: Sequence[Version] | Fact) -> dict[str, Fact]:
+    stored, pending = _stored(f"pci/{end.rdma.pci}", rows)
+    return {
+        "firmware.running": _word(end.rdma.firmware, "sysfs has no fw_ver"),
+        "firmware.psid": _word(end.rdma.psid, "sysfs has no board_id"),
+        "firmware.stored": stored,
+        "firmware.pending": pending,
+    }
+
+
+def _word(text: str | None, why: str) -> Fact:
+    if text is None:
+        return problem(f"the driver does not tell: {why}", "see not_available")
+    return Fact(printable(text)[:80])
+
+
+def _stored(handle: str, rows: Sequence[Version] | Fact) -> tuple[Fact, Fact]:
+    """Return the stored firmware, and how many versions of the card wait for a reset."""
+    if isinstance(rows, Fact):
+        return rows, rows
+    own = {row.name: row for row in rows if row.device == handle and row.name}
+    both = [row for row in own.values() if row.running and row.stored]
+    whole = next((own[name] for name in WHOLE if name in own and own[name].stored), None)
+    if whole is None or not both:
+        nothing = problem(f"devlink tells no stored firmware of {handle}", "see not_available")
+        return nothing, nothing
+    detail = tuple(
+        f"{row.name}: {row.running} runs, {row.stored} is stored: reset the card"
+        for row in both
+        if row.running != row.stored
+    )
+    return Fact(whole.stored), Fact(1 if detail else 0, detail=detail)
+
+
+def _driver(end: End, told: Outcome | None, modules: Outcome) -> Fact:
+    """Return the driver with its version, as the port's network device tells it.
+
+    A port without one has the version of the module, which a driver of the kernel's own leaves out:
+    then it is the kernel's release, as `ethtool -i` has it.
+    """
+    if told is not None:
+        found = parsed(told, ethtool_driver.parse, DRIVER_REMEDIES)
+        if isinstance(found, Fact):
+            return found
+        # IPoIB names itself behind the card's driver: `mlx5_core[ib_ipoib]`.
+        return Fact(" ".join(filter(None, (found.driver.partition("[")[0], found.version)))[:80])
+    if not end.rdma.driver or modules.end != "exit":
+        return problem("sysfs does not tell the driver of the port", "see not_available")
+    version = sysfs.parse(modules.stdout).get(f"{MODULES}/{end.rdma.driver}/version")
+    return Fact(printable(f"{end.rdma.driver} {version or end.node.kernel}")[:80])
+
+
+TOPIC = Topic("firmware", sections, read)

@@ -1,0 +1,138 @@
+"""What the kernel told of NICs, GPUs and PCIe within the last hour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytest_fabric.errors import FabricError, NotRecognisedError, ToolError
+from pytest_fabric.measure.topics.said import problem, sudo_advice, text_of
+from pytest_fabric.measure.topics.topic import Subject
+from pytest_fabric.results import Fact
+from pytest_fabric.tools import kernel_log
+from pytest_fabric.tools.kernel_log import Event
+from pytest_fabric.transport import Outcome
+from pytest_fabric.transport.jobs import Word
+
+#: How far back an event counts, in seconds: what is older was there before the fabric was handed
+#: over, and what was repaired since needs no reboot to be forgiven.
+WINDOW_S = 3600.0
+
+#: Links go up and down while a machine boots: seconds of its uptime that are no news about a link.
+BOOT_S = 300.0
+
+#: Lines that are shown of each count.
+SHOWN = 10
+
+#: Xids that NVIDIA's "XID Errors" puts down to the user's program alone: graphics exception, page
+#: fault, stopped and preempted channels.
+XIDS_OF_PROGRAMS = frozenset({13, 31, 43, 45})
+
+KINDS_OF_MLX5 = frozenset({"mlx5_health", "mlx5_syndrome", "firmware_fatal"})
+
+METRICS = (
+    "host.log_mlx5",
+    "host.log_xid",
+    "host.log_aer",
+    "host.log_aer_corrected",
+    "host.log_link_down",
+)
+
+#: journalctl says this where there is nothing to say, and on stderr what the user may not see.
+NO_ENTRIES = re.compile(r"-- No entries --")
+HIDDEN = re.compile(r"insufficient permissions|not seeing messages")
+
+ADVICE = (
+    f"{sudo_advice('dmesg', '/usr/bin/dmesg')}, or let the user read the journal (group adm or "
+    "systemd-journal)"
+)
+
+
+def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
+    """Return the commands that show the log: dmesg, and the journal where dmesg is for root."""
+    return {
+        "uptime": ("cat", "/proc/uptime"),
+        "dmesg": (*subject.asroot("dmesg"), *kernel_log.command()[1:]),
+        "journal": (
+            *("journalctl", "-k", "-b", "--no-pager"),
+            *("-o", "short-monotonic", "--since=-1h"),
+        ),
+    }
+
+
+def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> dict[str, Fact]:
+    """Return how many events of each kind there were, with their lines."""
+    try:
+        now = _uptime(outcomes["uptime"])
+        events = _events(outcomes)
+    except FabricError as error:
+        return dict.fromkeys(METRICS, problem(str(error), ADVICE))
+    recent = [event for event in events if now - WINDOW_S <= _when(event)]
+    return {
+        "host.log_mlx5": _count(event for event in recent if event.kind in KINDS_OF_MLX5),
+        "host.log_xid": _count(
+            event
+            for event in recent
+            if event.kind == "xid" and event.number not in XIDS_OF_PROGRAMS
+        ),
+        "host.log_aer": _count(_errors_of_pcie(recent, "aer_uncorrected", "uncorrect")),
+        "host.log_aer_corrected": _count(_errors_of_pcie(recent, "aer_corrected", "correct")),
+        "host.log_link_down": _count(event for event in recent if _is_down(event, subject)),
+    }
+
+
+def _uptime(outcome: Outcome) -> float:
+    match = re.match(r"([0-9]{1,12}\.[0-9]{1,6}) ", text_of(outcome))
+    if match is None:
+        raise NotRecognisedError("/proc/uptime does not say how long the node has been up")
+    return float(match[1])
+
+
+def _events(outcomes: Mapping[str, Outcome]) -> tuple[Event, ...]:
+    """Return the events of the first log that can be read. Raises ToolError, NotRecognisedError."""
+    try:
+        return kernel_log.parse(text_of(outcomes["dmesg"])).events
+    except FabricError as error:
+        journal = outcomes["journal"]
+        if HIDDEN.search(journal.stderr):
+            raise ToolError("permission", str(error)) from None
+        text = text_of(journal)
+        if any(NO_ENTRIES.fullmatch(line) for line in text.splitlines()):
+            return ()
+        try:
+            return kernel_log.parse(text).events
+        except FabricError:
+            raise error from None
+
+
+def _when(event: Event) -> float:
+    """Return the uptime of an event; one whose time cannot be compared counts as recent."""
+    return float("inf") if event.uptime_s is None else event.uptime_s
+
+
+def _errors_of_pcie(events: Sequence[Event], kind: str, state: str) -> list[Event]:
+    """Return the errors, or the notices that a port gave where those are more.
+
+    A notice is followed by its error, which the kernel leaves out where there are too many.
+    """
+    errors = [event for event in events if event.kind == kind]
+    notices = [event for event in events if event.kind == "aer_notice" and event.state == state]
+    return max(errors, notices, key=len)
+
+
+def _is_down(event: Event, subject: Subject) -> bool:
+    """Return whether a declared port lost its link, other than while the node booted."""
+    if event.kind != "link" or event.state != "down" or _when(event) < BOOT_S:
+        return False
+    names = {name for end in subject.ends for name in end.rdma.netdevs}
+    return event.netdev in names or event.device in {end.rdma.pci for end in subject.ends}
+
+
+def _count(events: Iterable[Event]) -> Fact:
+    found = list(events)
+    shown = tuple(f"{_time(event)}{event.message}" for event in found[-SHOWN:])
+    return Fact(len(found), detail=shown)
+
+
+def _time(event: Event) -> str:
+    return "" if event.uptime_s is None else f"[{event.uptime_s:.0f} s] "
