@@ -7,9 +7,9 @@ Every counter starts at some value of an older life, so that only growth means a
 
 from __future__ import annotations
 
-import random
-from functools import cache
-
+from pytest_fabric.lab.history import past as _past
+from pytest_fabric.lab.history import paused_us
+from pytest_fabric.lab.history import visible as _visible
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
@@ -156,6 +156,9 @@ def queue(port: Port, tally: Tally) -> dict[str, int]:
     moved = {
         "rx_write_requests": (past + tally.write_requests) % QUEUE_COUNTER_WRAP,
         "rx_read_requests": (past + tally.read_requests) % QUEUE_COUNTER_WRAP,
+        "out_of_sequence": STALE["out_of_sequence"] + tally.gaps,
+        "packet_seq_err": STALE["packet_seq_err"] + tally.resent,
+        "local_ack_timeout_err": tally.timeouts,
         "lifespan": 12,
     }
     congestion = QUEUE_CONGESTION if port.is_ethernet else ()
@@ -178,10 +181,11 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
         "tx_bytes_phy": past + sent + 4 * sum(tally.sent_packets),  # the wire's CRC is counted
         "rx_bytes_phy": past + received + 4 * sum(tally.received_packets),
         "rx_pause_ctrl_phy": sum(tally.pauses),
+        "rx_discards_phy": STALE["rx_discards_phy"] + tally.discards,
     }
     own = _still(("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_out_of_buffer"))
     priorities = _priorities(port, tally, past)
-    return _visible(port, {**own, **moved, **_still(PHYSICAL_STILL), **priorities})
+    return _visible(port, {**own, **_still(PHYSICAL_STILL), **moved, **priorities})
 
 
 def _priorities(port: Port, tally: Tally, past: int) -> dict[str, int]:
@@ -206,10 +210,9 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     values: dict[str, int] = {}
     for priority in port.lossless:
         values |= _pauses(f"prio{priority}", tally.pauses[priority])
-        if port.storms:  # it makes its senders wait for half of the time in which it receives
-            paused_us = int(tally.received_bytes[priority] * 4e6 / port.speed_bps)
-            values[f"tx_prio{priority}_pause_duration"] += paused_us
-            values[f"tx_prio{priority}_pause"] += paused_us // 50
+        waited = paused_us(port, tally.received_bytes[priority])
+        values[f"tx_prio{priority}_pause_duration"] += waited
+        values[f"tx_prio{priority}_pause"] += waited // 50
     return values or _pauses("global", tally.pauses[0])
 
 
@@ -225,20 +228,3 @@ def _pauses(which: str, received: int) -> dict[str, int]:
 
 def _still(names: tuple[str, ...]) -> dict[str, int]:
     return {name: STALE.get(name, 0) for name in names}
-
-
-def _past(port: Port) -> int:
-    """Return the bytes that a port has moved before the lab began, the same in every run."""
-    return _past_of(str(port.id))
-
-
-@cache
-def _past_of(name: str) -> int:
-    return random.Random(f"{name} past").randrange(10**12, 10**14)
-
-
-def _visible(port: Port, values: dict[str, int]) -> dict[str, int]:
-    hidden = port.hidden_counters
-    return (
-        {name: value for name, value in values.items() if name not in hidden} if hidden else values
-    )

@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab import drivers, gids, growth, machine
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port
 from pytest_fabric.lab.traffic import Tally
@@ -19,17 +19,32 @@ NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
 
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
 
+#: How long the kernel keeps what it has read of `hw_counters/`: its 10 ms, in whole ticks.
+LIFESPAN_S = 0.012
+
 #: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
 PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE = "20000", "20700", "60400"
 
 
-def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]) -> Directory:
-    """Return the file system of a node; counters and uptime are read when they are looked at."""
+def root(
+    node: Node,
+    tally: Callable[[Port], Tally],
+    uptime: Callable[[], float],
+    written: Callable[[Port], Tally] | None = None,
+) -> Directory:
+    """Return the file system of a node; counters and uptime are read when they are looked at.
+
+    `tally` is what a port has moved, `written` what its card last wrote of that to memory.
+    """
     tree: dict[str, Entry] = {}
     for place, port in enumerate(node.ports):
-        _put(tree, _slot_path(port.pci), _card(port, place, tally))
+        _put(tree, _slot_path(port.pci), _card(port, place))
         _bridges(tree, port)
-        _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
+        _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port))
+        is_live = written is None or drivers.of(port).is_hardware_live
+        shown = tally if is_live or written is None else written
+        ports = f"/sys/class/infiniband/{port.device}/ports/1"
+        _put(tree, ports, _counters(port, tally, shown, uptime))
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
@@ -98,13 +113,12 @@ def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
     return f"DRIVER={driver}\nPCI_CLASS={kind}\nPCI_ID={ident}\nPCI_SLOT_NAME={address}"
 
 
-def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _card(port: Port, place: int) -> dict[str, Entry]:
     kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
-    ident = f"15B3:{int(port.adapter.hca_type.removeprefix('MT')):04X}"
     # Of a bond only the netdev of the first function is there.
     netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
     return {
-        "uevent": _uevent("mlx5_core", kind, ident, port.pci),
+        "uevent": _uevent(port.adapter.driver, kind, port.adapter.pci_id, port.pci),
         "numa_node": str(port.numa),
         "local_cpulist": machine.local_cpus(port.numa),
         "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
@@ -114,20 +128,21 @@ def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, E
     }
 
 
-def _rdma(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _rdma(port: Port) -> dict[str, Entry]:
+    board = {"board_id": port.adapter.psid} if port.adapter.psid else {}
     return {
         "node_type": "1: CA",
         "node_guid": gids.guid_text(port.guid),
         "sys_image_guid": gids.guid_text(port.guid),
         "fw_ver": port.adapter.firmware,
         "hca_type": port.adapter.hca_type,
-        "board_id": port.adapter.psid,
+        **board,
         "device": Symlink(_slot_path(port.pci)),
-        "ports": {"1": _port(port, tally)},
+        "ports": {"1": _port(port)},
     }
 
 
-def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _port(port: Port) -> dict[str, Entry]:
     state, physical = STATES[port.state]
     return {
         "state": state,
@@ -138,9 +153,35 @@ def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
         "sm_lid": "0x0" if port.is_ethernet else "0x1",
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
-        "counters": lambda: _texts(growth.pma(port, tally(port))),
-        "hw_counters": lambda: _texts(growth.queue(port, tally(port))),
     }
+
+
+def _counters(
+    port: Port,
+    tally: Callable[[Port], Tally],
+    shown: Callable[[Port], Tally],
+    uptime: Callable[[], float],
+) -> dict[str, Entry]:
+    """Return the directories of counters; a driver without a performance agent has but one."""
+    shape = drivers.of(port)
+    hardware = _cached(lambda: _texts(shape.hardware(port, shown(port))), uptime)
+    if not shape.pma(port, Tally()):
+        return {"hw_counters": hardware}
+    return {"counters": lambda: _texts(shape.pma(port, tally(port))), "hw_counters": hardware}
+
+
+def _cached(
+    make: Callable[[], dict[str, Entry]], uptime: Callable[[], float]
+) -> Callable[[], dict[str, Entry]]:
+    """Return a directory that is made anew only when it is older than the kernel's cache."""
+    made: list[tuple[float, dict[str, Entry]]] = []
+
+    def directory() -> dict[str, Entry]:
+        if not made or uptime() - made[0][0] > LIFESPAN_S:
+            made[:] = [(uptime(), make())]
+        return made[0][1]
+
+    return directory
 
 
 def _texts(values: dict[str, int]) -> dict[str, Entry]:

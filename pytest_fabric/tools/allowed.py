@@ -36,7 +36,7 @@ ALLOWED = tuple(
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
-        r"sleep ([1-9]|0\.[0-9]{1,3})",
+        r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
         r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"

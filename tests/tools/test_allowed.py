@@ -25,6 +25,7 @@ READS = (
     "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
     "stat -c %U:%n /proc/4711 /proc/12",
     "sleep 2",
+    "sleep 1.02",
     "sudo -n ethtool -S ens1f0np0",
     "podman exec perf ib_write_bw -d mlx5_0 -p 1 -F",
 )
