@@ -79,7 +79,7 @@ HARDWARE_STILL = (
     "db_fifo_register",
 )
 
-RING_RX = ("ucast_packets", "mcast_packets", "bcast_packets", "discards", "errors")
+RING_PACKETS = ("ucast_packets", "mcast_packets", "bcast_packets")
 RING_OTHER = ("rx_l4_csum_errors", "rx_resets", "rx_buf_errors", "missed_irqs")
 TOTALS = (
     "rx_total_l4_csum_errors",
@@ -165,8 +165,8 @@ def _rings() -> dict[str, int]:
         f"[{ring}]: {name}"
         for ring in range(2)
         for name in (
-            *(f"rx_{name}" for name in RING_RX),
-            *(f"tx_{name}" for name in RING_RX),
+            *(f"rx_{name}" for name in (*RING_PACKETS, "discards", "errors")),
+            *(f"tx_{name}" for name in (*RING_PACKETS, "errors", "discards")),
             *RING_OTHER,
         )
     )

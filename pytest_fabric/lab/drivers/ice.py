@@ -81,6 +81,11 @@ PORT_STILL = (
     "tx_broadcast.nic",
     "tx_errors.nic",
     "tx_timeout.nic",
+    *(
+        f"{way}_size_{size}.nic"
+        for size in ("64", "127", "255", "511", "1023", "1522", "big")
+        for way in ("rx", "tx")
+    ),
 )
 
 PORT_ERRORS = (
