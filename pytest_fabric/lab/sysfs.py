@@ -6,7 +6,8 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import drivers, gids, growth, machine
+from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port
 from pytest_fabric.lab.traffic import Tally
@@ -18,9 +19,6 @@ LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: 
 NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
 
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
-
-#: How long the kernel keeps what it has read of `hw_counters/`: its 10 ms, in whole ticks.
-LIFESPAN_S = 0.012
 
 #: PCI classes: network controller (Ethernet, InfiniBand) and bridge.
 PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE = "20000", "20700", "60400"
@@ -41,10 +39,8 @@ def root(
         _put(tree, _slot_path(port.pci), _card(port, place))
         _bridges(tree, port)
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port))
-        is_live = written is None or drivers.of(port).is_hardware_live
-        shown = tally if is_live or written is None else written
-        ports = f"/sys/class/infiniband/{port.device}/ports/1"
-        _put(tree, ports, _counters(port, tally, shown, uptime))
+        counters = files.counters(port, tally, written or tally, uptime)
+        _put(tree, f"/sys/class/infiniband/{port.device}/ports/1", counters)
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
@@ -154,38 +150,6 @@ def _port(port: Port) -> dict[str, Entry]:
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
     }
-
-
-def _counters(
-    port: Port,
-    tally: Callable[[Port], Tally],
-    shown: Callable[[Port], Tally],
-    uptime: Callable[[], float],
-) -> dict[str, Entry]:
-    """Return the directories of counters; a driver without a performance agent has but one."""
-    shape = drivers.of(port)
-    hardware = _cached(lambda: _texts(shape.hardware(port, shown(port))), uptime)
-    if not shape.pma(port, Tally()):
-        return {"hw_counters": hardware}
-    return {"counters": lambda: _texts(shape.pma(port, tally(port))), "hw_counters": hardware}
-
-
-def _cached(
-    make: Callable[[], dict[str, Entry]], uptime: Callable[[], float]
-) -> Callable[[], dict[str, Entry]]:
-    """Return a directory that is made anew only when it is older than the kernel's cache."""
-    made: list[tuple[float, dict[str, Entry]]] = []
-
-    def directory() -> dict[str, Entry]:
-        if not made or uptime() - made[0][0] > LIFESPAN_S:
-            made[:] = [(uptime(), make())]
-        return made[0][1]
-
-    return directory
-
-
-def _texts(values: dict[str, int]) -> dict[str, Entry]:
-    return {name: str(value) for name, value in values.items()}
 
 
 def rate(port: Port) -> str:
