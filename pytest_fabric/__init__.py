@@ -8,6 +8,7 @@ from pytest_fabric.declare import (
     ib_send_lat,
     ib_write_bw,
     ib_write_lat,
+    link_facts,
     node_facts,
     port_facts,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "ib_send_lat",
     "ib_write_bw",
     "ib_write_lat",
+    "link_facts",
     "measure",
     "ms",
     "node_facts",

@@ -163,7 +163,7 @@ class Answers:
             self._source.port(target)  # raises where its slot is empty
             raise MissingValueError(f"{target}: {topic}: it says nothing")
         require = self.limits(target).require
-        return TopicResult(str(target), topic, facts, ledger_of(item), require)
+        return TopicResult(str(target), topic, facts, ledger_of(item), require, pytest.skip)
 
     def _fleet(self, item: pytest.Item, topic: str) -> FleetResult:
         """Return what all that were selected say. Raises what the first of them raises."""

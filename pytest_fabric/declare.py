@@ -15,7 +15,8 @@ class Declaration:
 
     `over` says what it is made on: `pair`, `port` or `node`. Equal declarations on the same target
     are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
-    their `leaf` switches too, or the whole `fabric`; without it, both ports.
+    their `leaf` switches too, or the whole `fabric`; without it, both ports. `bidirectional` says
+    that both ends send at the same time.
     """
 
     tool: str
@@ -25,6 +26,7 @@ class Declaration:
     duration_s: float | None = None
     qps: int | None = None
     isolate: str | None = None
+    bidirectional: bool | None = None
 
     def __str__(self) -> str:
         set_by_test = {
@@ -33,6 +35,7 @@ class Declaration:
             "duration_s": self.duration_s,
             "qps": self.qps,
             "isolate": self.isolate,
+            "bidirectional": self.bidirectional,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])
@@ -46,14 +49,27 @@ def _latency(tool: str, size: int, iterations: int | None, isolate: str | None) 
 
 
 def _bandwidth(
-    tool: str, size: int | None, duration: float | None, qps: int | None, isolate: str | None
+    tool: str,
+    size: int | None,
+    duration: float | None,
+    qps: int | None,
+    isolate: str | None,
+    bidirectional: bool,
 ) -> Declaration:
     _whole(tool, "size", size, 1)
     _whole(tool, "qps", qps, 1)
     _place(tool, isolate)
     if duration is not None and not 1 <= duration <= 86400:
         raise ValueError(f"{tool}(duration={duration!r}): expected 1 to 86400 seconds")
-    return Declaration(tool, "pair", size=size, duration_s=duration, qps=qps, isolate=isolate)
+    return Declaration(
+        tool,
+        "pair",
+        size=size,
+        duration_s=duration,
+        qps=qps,
+        isolate=isolate,
+        bidirectional=bidirectional or None,
+    )
 
 
 def _whole(tool: str, name: str, value: int | None, least: int) -> None:
@@ -94,9 +110,13 @@ def ib_write_bw(
     duration: float | None = None,
     qps: int | None = None,
     isolate: str | None = None,
+    bidirectional: bool = False,
 ) -> Declaration:
-    """Declare the bandwidth of RDMA writes: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_write_bw", size, duration, qps, isolate)
+    """Declare the bandwidth of RDMA writes: `size` bytes, `duration` seconds, `qps` queue pairs.
+
+    `bidirectional` lets both ends send at once; its value is the sum of both directions.
+    """
+    return _bandwidth("ib_write_bw", size, duration, qps, isolate, bidirectional)
 
 
 def ib_read_bw(
@@ -104,9 +124,13 @@ def ib_read_bw(
     duration: float | None = None,
     qps: int | None = None,
     isolate: str | None = None,
+    bidirectional: bool = False,
 ) -> Declaration:
-    """Declare the bandwidth of RDMA reads: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_read_bw", size, duration, qps, isolate)
+    """Declare the bandwidth of RDMA reads: `size` bytes, `duration` seconds, `qps` queue pairs.
+
+    `bidirectional` lets both ends send at once; its value is the sum of both directions.
+    """
+    return _bandwidth("ib_read_bw", size, duration, qps, isolate, bidirectional)
 
 
 def ib_send_bw(
@@ -114,9 +138,13 @@ def ib_send_bw(
     duration: float | None = None,
     qps: int | None = None,
     isolate: str | None = None,
+    bidirectional: bool = False,
 ) -> Declaration:
-    """Declare the bandwidth of sends: `size` bytes, `duration` seconds, `qps` queue pairs."""
-    return _bandwidth("ib_send_bw", size, duration, qps, isolate)
+    """Declare the bandwidth of sends: `size` bytes, `duration` seconds, `qps` queue pairs.
+
+    `bidirectional` lets both ends send at once; its value is the sum of both directions.
+    """
+    return _bandwidth("ib_send_bw", size, duration, qps, isolate, bidirectional)
 
 
 def port_facts() -> Declaration:
@@ -134,10 +162,28 @@ def host_facts(over: str = "node") -> Declaration:
     return _topic("host", over, "node")
 
 
+def link_facts(over: str = "port") -> Declaration:
+    """Declare what a port says of its signal: FEC, bit errors, flaps, module, errors of PCIe."""
+    return _topic("link", over, "port")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")
     return Declaration(topic, over)
+
+
+#: The layers of the suites, bottom up, which `-m` selects; and what each is about.
+LAYERS = {
+    "wiring": "every cable is where the plan says",
+    "link": "ports, modules and slots are as declared",
+    "host": "systems are set up for RDMA",
+    "firmware": "firmware and drivers are those that are declared, and alike",
+    "qos": "the class of RDMA traffic, at the hosts",
+    "reach": "ports reach each other, with small and with full packets",
+    "subnet": "the InfiniBand subnet as one node sees it",
+    "pair": "latency, bandwidth and counters of pairs",
+}
 
 
 def layer_of(module: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fabric.declare import Declaration
+from pytest_fabric.declare import LAYERS, Declaration, layer_of
 
 #: Lines for `pytest --markers`.
 LINES = (
@@ -13,6 +13,18 @@ LINES = (
     "measure(declaration): measure this on every pair, port or node of the inventory, and hand the "
     "result to the test, as in @measure(ib_write_lat(size=4))",
 )
+
+
+def layer_lines() -> tuple[str, ...]:
+    """Return a line for `pytest --markers` for each layer of the suites."""
+    return tuple(f"{name}: layer of the fabric suites: {text}" for name, text in LAYERS.items())
+
+
+def mark_layer(item: pytest.Item) -> None:
+    """Let `-m LAYER` select an item of a suite's module: `-m link` those of `test_1_link.py`."""
+    layer = layer_of(item.nodeid.partition("::")[0])
+    if layer in LAYERS:
+        item.add_marker(layer)
 
 
 def measure(declaration: Declaration) -> pytest.MarkDecorator:

@@ -12,7 +12,12 @@ LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
 BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
 
 LATENCY_STATISTICS = ("min", "median", "mean", "p99", "p999", "max")
-BANDWIDTH_STATISTICS = {"average": "b/s", "peak": "b/s", "message_rate": "/s"}
+BANDWIDTH_STATISTICS = {
+    "average": "b/s",
+    "bidirectional": "b/s",
+    "peak": "b/s",
+    "message_rate": "/s",
+}
 
 #: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
 MEANINGS = (
@@ -46,6 +51,25 @@ LINK_METRICS = {
 TOPICS: dict[str, dict[str, str]] = {
     "host": {
         "host.governor": "word",
+    },
+    # A spread is in dB, a bit error rate in errors per bit, corrected errors of PCIe per hour.
+    "link": {
+        "link.fec": "word",
+        "link.raw_ber": "",
+        "link.effective_ber": "",
+        "link.uncorrectable": "",
+        "link.flaps": "",
+        "module.vendor": "word",
+        "module.part": "word",
+        "module.serial": "word",
+        "module.temperature": "C",
+        "module.temperature_margin": "C",
+        "module.rx_power_min": "dBm",
+        "module.tx_power_min": "dBm",
+        "module.lane_spread": "",
+        "pcie.aer_correctable": "",
+        "pcie.aer_uncorrectable": "",
+        "pcie.max_read_request": "B",
     },
 }
 

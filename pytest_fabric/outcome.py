@@ -87,7 +87,8 @@ def failure(item: pytest.Item, check: Check) -> str:
     measured = item.stash.get(measured_key, None)
     subject = check.metric.partition(".")[0]
     # The counters that grew are told by the evidence of the measurement.
-    details = [(subject, "\n".join(check.detail))] if subject in ("class", "pcie") else []
+    has_detail = not check.metric.endswith(".growth")
+    details = [(subject, "\n".join(check.detail))] if has_detail else []
     if check.company:
         details.append(("measured", check.company))
     if measured is not None:

@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register markers and fixtures."""
     if config.getoption("--fabric-plan") and config.pluginmanager.hasplugin("xdist"):
         config.option.dist, config.option.tx = "no", []  # a plan needs no workers
-    for line in markers.LINES:
+    for line in (*markers.LINES, *markers.layer_lines()):
         config.addinivalue_line("markers", line)
     config.pluginmanager.register(fixtures, "fabric-fixtures")
 
@@ -58,7 +58,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tell wrong use that was met while parametrising."""
+    """Let `-m` know the layers of suites, and tell wrong use that was met while parametrising."""
+    for item in filter(_is_ours, items):
+        markers.mark_layer(item)
     wrong = [
         f"{item.nodeid}: expected a test with a measure marker to ask for `result`"
         for item in items

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pytest_fabric.said import Exposure as Exposure
+from pytest_fabric.said import Fact as Fact
+from pytest_fabric.said import Reading as Reading
+
 
 @dataclass(frozen=True, order=True)
 class Port:
@@ -138,27 +142,6 @@ class NodeFacts:
     siblings: Mapping[int, tuple[int, ...]]
     uverbs: Mapping[str, str]
     ports: tuple[RdmaPort, ...]
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing that a node says, in a unit of `metrics`, or the problem that hides it.
-
-    `detail` are lines for people: where it was read, and what it consists of.
-    """
-
-    value: float | str | None
-    problem: str | None = None
-    detail: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a node says about a topic: by target (a node or the id of a port), then by metric."""
-
-    node: str
-    topic: str
-    facts: Mapping[str, Mapping[str, Fact]]
 
 
 @dataclass(frozen=True)

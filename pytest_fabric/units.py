@@ -105,6 +105,8 @@ def render(number: float, unit: str) -> str:
         return f"{number:,.0f}" if number == int(number) else f"{number:,g}"
     if unit == "B" and number >= 1024 and number % 1024 == 0:
         return f"{number / 2**20:g} MiB" if number % 2**20 == 0 else f"{number / 1024:g} KiB"
+    if unit in ("C", "dBm"):
+        return f"{number:.3g} {unit}"  # nobody says 410 mdBm
     from quantiphy import Quantity as Scaled
 
     if number == 0:

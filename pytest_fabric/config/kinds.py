@@ -23,6 +23,8 @@ NOUNS = {
     "T/s": "a PCIe speed",
     "B": "a size",
     "/s": "a rate of messages",
+    "C": "a temperature",
+    "dBm": "a power",
     "": "a number",
 }
 
@@ -33,6 +35,8 @@ POSSIBLE = {
     "T/s": (1e9, 1e12, "of at least 1 GT/s"),
     "B": (0.0, 2.0**40, "of at most 1 TiB"),
     "/s": (1.0, 1e12, "of at least 1 /s (m is milli, M is mega)"),
+    "C": (-60.0, 150.0, "of -60 C to 150 C"),
+    "dBm": (-60.0, 30.0, "of -60 dBm to 30 dBm"),
     "": (0.0, 2.0**64, "of at least 0"),
 }
 

@@ -16,7 +16,7 @@ from pytest_fabric.config.limits import (
 )
 from pytest_fabric.counters import OVERTAKING
 from pytest_fabric.errors import MissingValueError, UnitError
-from pytest_fabric.judge.values import Value, holds
+from pytest_fabric.judge.values import Value
 from pytest_fabric.units import Quantity
 
 
@@ -38,8 +38,8 @@ def _compare(value: Value, sign: str, bound: Quantity | str) -> bool:
     if isinstance(bound, Quantity):
         if bound.unit != value.unit:
             raise UnitError(f"{value.metric} {value} cannot be held against {bound}")
-        return holds(value.number, sign, bound.number)
-    return holds(value.number, sign, bound)
+        return value.holds(sign, bound.number)
+    return value.holds(sign, bound)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import MissingValueError
 from pytest_fabric.judge.ledger import Ledger
@@ -14,11 +14,17 @@ from pytest_fabric.metrics import TOPICS, unit_of
 from pytest_fabric.results import Fact
 
 
+def refuse(reason: str) -> None:
+    """Raise MissingValueError: outside of a test, nothing can be skipped."""
+    raise MissingValueError(reason)
+
+
 @dataclass(frozen=True)
 class TopicResult:
     """What a target says about a topic: `result.governor` is its metric `host.governor`.
 
-    Raises MissingValueError for what it does not say, with what would make it say so.
+    Raises MissingValueError for what it does not say, with what would make it say so. `skip` is
+    called with the reason for what the target cannot have.
     """
 
     target: str
@@ -26,6 +32,7 @@ class TopicResult:
     facts: Mapping[str, Fact]
     ledger: Ledger
     available: Callable[[str], None] = everything
+    skip: Callable[[str], None] = refuse
 
     def __getattr__(self, name: str) -> Value:
         if name.startswith("__"):
@@ -33,11 +40,14 @@ class TopicResult:
         metric = metric_of(self.topic, name)
         self.available(metric)
         fact = self.facts.get(metric, Fact(None, "it does not say"))
+        if fact.value is None and fact.inapplicable:
+            self.skip(f"{self.target}: {metric}: {fact.inapplicable}")
         if fact.value is None:
             raise MissingValueError(f"{self.target}: {metric}: {fact.problem}")
         self.ledger.reads.append(metric)
         unit = unit_of(metric) or ""
-        return Value(fact.value, unit, metric, metric, self.ledger, fact.detail)
+        value = Value(fact.value, unit, metric, metric, self.ledger, fact.detail)
+        return replace(value, exposure=fact.exposure)
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,8 @@ class FleetResult:
         self.available(metric)
         groups: dict[object, dict[str, object]] = {}
         for target, facts in self.facts.items():
+            if facts.get(metric, Fact(None)).inapplicable:
+                continue
             kind = self._said(target, facts, metric_of(self.topic, among)) if among else ""
             groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
         if not groups:

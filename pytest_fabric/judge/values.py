@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from pytest_fabric.errors import UnitError
+from pytest_fabric.errors import MissingValueError, UnitError
 from pytest_fabric.judge.ledger import Check, Ledger
+from pytest_fabric.results import Exposure
 from pytest_fabric.units import Quantity, render
 
 
@@ -50,7 +51,8 @@ class Value:
     used as a truth value, since `assert result.p99` would always hold.
 
     A miss that the load of other measurements may have caused is no verdict: `alone` returns the
-    values without it, and they decide.
+    values without it, and they decide. A rate is held only against bounds that its `exposure` can
+    show: any other raises MissingValueError.
     """
 
     number: float | str
@@ -60,6 +62,7 @@ class Value:
     ledger: Ledger = field(repr=False)
     detail: tuple[str, ...] = ()
     alone: Callable[[], tuple[Value, ...]] | None = field(default=None, repr=False)
+    exposure: Exposure | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)
@@ -98,9 +101,21 @@ class Value:
             raise UnitError(f"cannot judge {self.metric} by !=: nearly every number passes")
         if not isinstance(bound, str) and not math.isfinite(bound):
             raise UnitError(f"cannot judge {self.metric} by {bound}: no number misses it")
-        settled = self.settle(lambda value: holds(value.number, sign, bound))
+        settled = self.settle(lambda value: value.holds(sign, bound))
         settled.note(f"{sign} {other}", None, None)
         return settled.passed
+
+    def holds(self, sign: str, bound: float | str) -> bool:
+        """Return whether `value sign bound` holds. Raises UnitError, MissingValueError."""
+        held = holds(self.number, sign, bound)
+        watched = self.exposure
+        if not held or watched is None or isinstance(bound, str) or bound >= watched.floor:
+            return held
+        raise MissingValueError(
+            f"{self.metric} is {self}, but {_time(watched.seconds)} of counting cannot show "
+            f"{sign} {bound:g}: that takes {_time(watched.needed_s(bound))} without an error; "
+            "wait for that long, or raise the limit"
+        )
 
     def settle(self, test: Callable[[Value], bool]) -> Settled:
         """Return whether a test holds; of a miss under load, whether it holds alone, each time."""
@@ -114,6 +129,14 @@ class Value:
         decided = replace(others[place], ledger=self.ledger)
         company = f"{self} under load, {', '.join(map(str, others))} alone"
         return Settled(all(held), decided, company, place)
+
+
+def _time(seconds: float) -> str:
+    """Return a time as people say it: `7.5 s`, `12.5 min`, `2.1 h`."""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds:.2g} s"
 
 
 def _operand(value: Value, other: object) -> float | str:

@@ -28,6 +28,7 @@ FIELDS = {
     "p999": ("latency", "p999_s", "s"),
     "max": ("latency", "max_s", "s"),
     "average": ("bandwidth", "average_bps", "b/s"),
+    "bidirectional": ("bandwidth", "average_bps", "b/s"),
     "peak": ("bandwidth", "peak_bps", "b/s"),
     "message_rate": ("bandwidth", "message_rate", "/s"),
 }
@@ -49,12 +50,13 @@ def everything(metric: str) -> None:
 class PairResult:
     """The result of one measurement on a pair: `result.p99`, `result.average`, `result.growth()`.
 
-    Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate. Both: mtu,
-    class_share. Raises MissingValueError for what was not measured, and MeasurementError when the
-    traffic did not go where it was sent. `available` is called with each metric before it is read,
-    and skips what the profile says that this hardware cannot show. With adaptive `routing` counters
-    that packets out of order let grow are left out. `alone` returns the same
-    measurement made with nothing beside it; what a value misses under load, those decide.
+    Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate; of both
+    directions at once only bidirectional. All: mtu, class_share. Raises MissingValueError for what
+    was not measured, and MeasurementError when the traffic did not go where it was sent.
+    `available` is called with each metric before it is read, and skips what the profile says that
+    this hardware cannot show. With adaptive `routing` counters that packets out of order let grow
+    are left out. `alone` returns the same measurement made with nothing beside it; what a value
+    misses under load, those decide.
     """
 
     record: Measurement
@@ -77,6 +79,12 @@ class PairResult:
         kind, field, unit = FIELDS[name]
         self.available(f"{self.record.tool}.{name}")
         self._refuse_doubts()
+        both = self.record.settings.get("directions") == 2
+        if kind == "bandwidth" and both != (name == "bidirectional"):
+            ways = "both directions at once" if both else "one direction"
+            raise MissingValueError(
+                f"{self.record.target}: {self.title} measured {ways}, which has no {name}"
+            )
         row = getattr(self.record, kind)
         number = getattr(row, field) if row is not None else None
         if number is None:

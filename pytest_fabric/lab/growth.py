@@ -7,13 +7,14 @@ Every counter starts at some value of an older life, so that only growth means a
 
 from __future__ import annotations
 
+from pytest_fabric.lab.history import lost, paused_us
 from pytest_fabric.lab.history import past as _past
-from pytest_fabric.lab.history import paused_us
 from pytest_fabric.lab.history import visible as _visible
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
 WORD_BYTES = 4
+
 QUEUE_COUNTER_WRAP = 2**32
 
 #: PMA counters that no traffic moves on a healthy port.
@@ -146,6 +147,7 @@ def pma(port: Port, tally: Tally) -> dict[str, int]:
         "port_rcv_packets": past // 4096 + received,
         "unicast_xmit_packets": past // 4096 + sent,
         "unicast_rcv_packets": past // 4096 + received,
+        "link_downed": STALE["link_downed"] + lost(port, tally),
     }
     return _visible(port, {**_still(PMA_STILL), **moved})
 
@@ -182,6 +184,7 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
         "rx_bytes_phy": past + received + 4 * sum(tally.received_packets),
         "rx_pause_ctrl_phy": sum(tally.pauses),
         "rx_discards_phy": STALE["rx_discards_phy"] + tally.discards,
+        "link_down_events_phy": STALE["link_down_events_phy"] + lost(port, tally),
     }
     own = _still(("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_out_of_buffer"))
     priorities = _priorities(port, tally, past)

@@ -6,6 +6,10 @@ import random
 from functools import cache
 
 from pytest_fabric.lab.model import Port
+from pytest_fabric.lab.traffic import Tally
+
+#: A link that flaps is lost once in so many packets.
+PACKETS_PER_FLAP = 20_000_000
 
 
 def past(port: Port) -> int:
@@ -29,3 +33,9 @@ def visible(port: Port, values: dict[str, int]) -> dict[str, int]:
 def paused_us(port: Port, received_bytes: int) -> int:
     """Return for how long a port has made its senders wait: half of the time, where it does."""
     return int(received_bytes * 4e6 / port.speed_bps) if port.storms else 0
+
+
+def lost(port: Port, tally: Tally) -> int:
+    """Return how often the link was lost beside a usual start: before, and under load."""
+    flaps = port.signal.flaps
+    return flaps + sum(tally.received_packets) // PACKETS_PER_FLAP if flaps else 0

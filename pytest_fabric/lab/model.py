@@ -49,6 +49,50 @@ class Gid:
 
 
 @dataclass(frozen=True)
+class Module:
+    """A module in a port's cage; powers are in dBm for each of four lanes, and repeat from there.
+
+    Copper has no diagnostics: no temperature, no light.
+    """
+
+    celsius: float = 48.5
+    received_dbm: tuple[float, ...] = (1.12, 0.98, 1.31, 1.05)
+    sent_dbm: tuple[float, ...] = (1.43, 1.28, 1.52, 1.36)
+    is_copper: bool = False
+
+
+@dataclass(frozen=True)
+class Signal:
+    """How well a port receives: its FEC, errors per bit before and after it, and links lost.
+
+    `flaps` are links lost beside those of a usual start; such a link goes down under load too.
+    """
+
+    fec: str = "RS"
+    raw_ber: float = 3e-9
+    effective_ber: float = 0.0
+    lost_per_s: float = 0.0
+    flaps: int = 0
+
+    def lost(self, uptime_s: float) -> int:
+        """Return the blocks that could not be corrected since the node booted."""
+        return 12 + int(self.lost_per_s * uptime_s)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The PCIe slot of a card: errors reported since boot, and the largest read, in bytes.
+
+    `max_tps` is what both ends could do, where the link is slower than that.
+    """
+
+    correctable: int = 3
+    nonfatal: int = 0
+    max_read_request: int = 4096
+    max_tps: float | None = None
+
+
+@dataclass(frozen=True)
 class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
@@ -87,6 +131,9 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
+    module: Module = Module()
+    signal: Signal = Signal()
+    slot: Slot = Slot()
     loses: float = 0.0
 
     @property
@@ -107,6 +154,7 @@ class Node:
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
+    `needs_root` says that its user cannot read what only root may.
     """
 
     name: str
@@ -118,6 +166,7 @@ class Node:
     missing_tools: frozenset[str] = frozenset()
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    needs_root: bool = False
 
     @property
     def has_job(self) -> bool:

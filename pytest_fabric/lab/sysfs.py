@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pytest_fabric.lab import gids, growth, machine
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
-from pytest_fabric.lab.model import Node, Port
+from pytest_fabric.lab.model import Node, Port, Slot
 from pytest_fabric.lab.traffic import Tally
 
 #: InfiniBand name of a lane's rate in Gb/s, as the kernel prints it in `rate`.
@@ -87,21 +87,37 @@ def _slot_path(pci: str) -> str:
 
 def _bridges(tree: dict[str, Entry], port: Port) -> None:
     path = posixpath.dirname(_slot_path(port.pci))
-    slot = _link(port.pcie_tps, port.pcie_width, port.pcie_max_width)
-    above = _link(port.pcie_tps, port.pcie_max_width, port.pcie_max_width)
+    most = port.slot.max_tps or port.pcie_tps
+    slot = _own_link(port)
+    above = _link(most, most, port.pcie_max_width, port.pcie_max_width)
     while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
         uevent = _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)
-        _put(tree, path, {"uevent": uevent, **slot})
+        _put(tree, path, {"uevent": uevent, **_aer(Slot(correctable=0)), **slot})
         path, slot = posixpath.dirname(path), above
 
 
-def _link(transfers: float, width: int, most: int) -> dict[str, Entry]:
-    speed = f"{transfers / 1e9:.1f} GT/s PCIe"
+def _own_link(port: Port) -> dict[str, Entry]:
+    most = port.slot.max_tps or port.pcie_tps
+    return _link(port.pcie_tps, most, port.pcie_width, port.pcie_max_width)
+
+
+def _link(transfers: float, most: float, width: int, widest: int) -> dict[str, Entry]:
     return {
-        "current_link_speed": speed,
+        "current_link_speed": f"{transfers / 1e9:.1f} GT/s PCIe",
         "current_link_width": str(width),
-        "max_link_speed": speed,
-        "max_link_width": str(most),
+        "max_link_speed": f"{most / 1e9:.1f} GT/s PCIe",
+        "max_link_width": str(widest),
+    }
+
+
+def _aer(slot: Slot) -> dict[str, Entry]:
+    """Return the counters of reported errors: a line per kind, of which the lab has a few."""
+    return {
+        "aer_dev_correctable": f"RxErr 0\nBadTLP {slot.correctable}\nBadDLLP 0\nRollover 0\n"
+        f"Timeout 0\nNonFatalErr 0\nTOTAL_ERR_COR {slot.correctable}",
+        "aer_dev_nonfatal": f"Undefined 0\nDLP 0\nTLP 0\nCmpltTO {slot.nonfatal}\nUnsupReq 0\n"
+        f"TOTAL_ERR_NONFATAL {slot.nonfatal}",
+        "aer_dev_fatal": "Undefined 0\nDLP 0\nTLP 0\nCmpltTO 0\nUnsupReq 0\nTOTAL_ERR_FATAL 0",
     }
 
 
@@ -120,7 +136,8 @@ def _card(port: Port, place: int) -> dict[str, Entry]:
         "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
         "infiniband": {port.device: Symlink(f"/sys/class/infiniband/{port.device}")},
         "net": netdevs,
-        **_link(port.pcie_tps, port.pcie_width, port.pcie_max_width),
+        **_aer(port.slot),
+        **_own_link(port),
     }
 
 
@@ -189,7 +206,7 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
         "mtu": str(mtu),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
-        "carrier_down_count": "2",
+        "carrier_down_count": str(2 + port.signal.flaps),
         "ifindex": str(3 + port.guid % 1000 * 2 + member),
         # What passes the kernel; RDMA does not, so on mlx5 it is in no counter of the netdev.
         "statistics": {

@@ -107,6 +107,7 @@ class Context:
                 gid_index=side.gid.index if side.gid else None,
                 traffic_class=settings.traffic_class,
                 service_level=settings.service_level,
+                bidirectional=settings.directions == 2,
                 peer=self.server.address if end == "client" else None,
                 disable_numa=_binds_itself(side.end.node.perftest),
             )

@@ -22,6 +22,9 @@ PROGRAMS = {
     "ibv_devinfo": "ibverbs-utils",
 }
 
+#: Programs that are asked where they are there.
+OPTIONAL = ("mlxlink", "mstlink")
+
 #: What a node may take to answer; the slowest part is perftest's start on a busy machine.
 DEADLINE_S = 30.0
 
@@ -48,7 +51,7 @@ def job(prefix: tuple[str, ...] = ()) -> Collect:
             "kernel": ("uname", "-r"),
             "mtu": ("ibv_devinfo",),
             "perftest": (*prefix, "ib_write_lat", "-V"),
-            "tools": ("have", *PROGRAMS),
+            "tools": ("have", *PROGRAMS, *OPTIONAL),
             "uverbs": ("usable", Glob("/dev/infiniband/uverbs*")),
         },
         deadline_s=DEADLINE_S,

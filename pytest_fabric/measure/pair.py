@@ -184,7 +184,7 @@ def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
         raise seen  # after what the tools told: a node that is lost has no counters either
     row = _row(context, parsed)
     line = _line_bps(fabric, context.pair)
-    _require_plausible(context, row, line)
+    _require_plausible(context, row, line, context.settings.directions or 1)
     sides = {str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)}
     rest = (context.settings, context.pair, row, parsed.mtu, seen)
     return Values(
@@ -265,10 +265,15 @@ def _line_bps(fabric: Fabric, pair: Pair) -> float | None:
     return min(speeds) if len(speeds) == len(links) else None
 
 
-def _require_plausible(context: Context, row: Latency | Bandwidth, line_bps: float | None) -> None:
-    if isinstance(row, Bandwidth) and line_bps and row.average_bps > ABOVE_LINE * line_bps:
+def _require_plausible(
+    context: Context, row: Latency | Bandwidth, line_bps: float | None, directions: int
+) -> None:
+    if not isinstance(row, Bandwidth) or not line_bps:
+        return
+    if row.average_bps > ABOVE_LINE * line_bps * directions:
+        both = "both directions of " if directions == 2 else ""
         raise context.error(
             "implausible",
-            f"{row.average_bps / 1e9:.1f} Gb/s is more than the declared line of "
+            f"{row.average_bps / 1e9:.1f} Gb/s is more than {both}the declared line of "
             f"{line_bps / 1e9:g} Gb/s: check link.speed of the profile",
         )

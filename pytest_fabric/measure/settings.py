@@ -19,7 +19,7 @@ class Settings:
     `expected_s` is how long the traffic may last, in seconds, before it hangs. `traffic_class` is
     the byte of the GRH (DSCP and ECN bits) on RoCE, `service_level` the SL on InfiniBand; the other
     is None. `priority` is where the traffic is declared to travel, `isolate` what nobody else may
-    use meanwhile.
+    use meanwhile. `directions` is 2 where both ends send at once, None otherwise.
     """
 
     tool: str
@@ -32,6 +32,7 @@ class Settings:
     priority: int | None
     isolate: str | None = None
     expected_s: float = 0.0
+    directions: int | None = None
 
     @property
     def key(self) -> str:
@@ -74,6 +75,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
         service_level=service_level,
         priority=priority,
         isolate=declaration.isolate,
+        directions=2 if declaration.bidirectional else None,
         expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
     )
 

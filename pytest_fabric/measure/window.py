@@ -263,4 +263,5 @@ def _most(settings: Settings, row: Latency | Bandwidth, mtu: int | None) -> floa
     if isinstance(row, Latency):
         return 2.2 * (row.iterations + 1000) * wire  # messages, acknowledgements, warm-up
     seconds = (settings.duration_s or 0) + UNCOUNTED_S
-    return 1.1 * max(row.iterations * wire, row.average_bps / 8 * seconds * wire / row.bytes)
+    rate = row.average_bps / 8 / (settings.directions or 1)
+    return 1.1 * max(row.iterations * wire, rate * seconds * wire / row.bytes)

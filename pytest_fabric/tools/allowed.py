@@ -31,7 +31,9 @@ ALLOWED = tuple(
         r"id -un",
         rf"have( {NAME})+",
         rf"usable( ({READABLE}))+",
-        rf"ethtool -S {NAME}",
+        rf"ethtool (-S|-m|(-I )?--show-fec) {NAME}",
+        r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
+        r"lspci -vvv -D -s [0-9a-f:.]+",
         r"ibv_devinfo",
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
@@ -39,8 +41,8 @@ ALLOWED = tuple(
         r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
-        r"ib_(write|read|send)_(lat|bw)( (-F|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*"
-        r"( [A-Za-z0-9_.:-]+)?",
+        r"ib_(write|read|send)_(lat|bw)"
+        r"( (-F|-b|--disable_numa|--tclass=\d+|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
     )
 )
 

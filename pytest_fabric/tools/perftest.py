@@ -68,6 +68,7 @@ def command(
     service_level: int | None = None,
     peer: str | None = None,
     disable_numa: bool = False,
+    bidirectional: bool = False,
 ) -> tuple[str, ...]:
     """Return the command line of a server, or of the client of `peer`.
 
@@ -89,11 +90,14 @@ def command(
     _check_numbers(numbers)
     _check_words(tool, device, peer)
     _check_length(tool, iterations, duration_s, qps)
+    if bidirectional and tool in LATENCY_TOOLS:
+        raise ValueError(f"{tool}: expected one direction, since only bandwidth has two at once")
     words = [tool, "-d", device, "-i", str(ib_port), "-p", str(control_port), "-s", str(size)]
     words += [*_option("-n", iterations), "-F", *_option("-x", gid_index)]
     if traffic_class is not None:
         words.append(f"--tclass={traffic_class}")
     words += _option("-S", service_level) + _option("-q", qps) + _option("-D", duration_s)
+    words += ["-b"] if bidirectional else []
     if disable_numa:
         words.append("--disable_numa")
     return (*words, peer) if peer is not None else tuple(words)

@@ -200,3 +200,14 @@ def test_what_overtaking_lets_grow_is_left_out_where_packets_overtake(
     record = replace(RECORD, growth=RESENT)
 
     assert PairResult(record, Ledger(), routing=routing).growth("retransmissions").number == number
+
+
+def test_the_sum_of_both_directions_is_no_average_of_one() -> None:
+    row = Bandwidth(2**20, 9, None, 7.8e11, 4e5)
+    one = replace(RECORD, tool="ib_write_bw", latency=None, bandwidth=row, settings={})
+    both = replace(one, settings={"directions": 2})
+
+    assert PairResult(both, Ledger()).bidirectional.number == 7.8e11
+    for record, name in ((both, "average"), (both, "message_rate"), (one, "bidirectional")):
+        with pytest.raises(MissingValueError, match=f"which has no {name}"):
+            getattr(PairResult(record, Ledger()), name)

@@ -13,7 +13,7 @@ from pytest_fabric.lab.model import Node, Port
 
 from .clusters import INFINIBAND, ROCE, nodes, port
 
-#: The one field that each fault on a port changes.
+#: The fields that each fault on a port changes, nearly always one.
 CHANGES = {
     "latency_tail": "tail",
     "link_speed": "speed_bps",
@@ -33,6 +33,19 @@ CHANGES = {
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
     "packet_loss": "loses",
+    "fewer_lanes": "speed_bps width",
+    "pcie_speed": "pcie_tps slot",
+    "link_layer": "layer",
+    "fec_mode": "signal",
+    "module_hot": "module",
+    "dirty_optic": "module signal",
+    "weak_laser": "module",
+    "high_ber": "signal",
+    "uncorrectable": "signal",
+    "link_flap": "signal",
+    "aer": "slot",
+    "aer_uncorrectable": "slot",
+    "max_read_request": "slot",
 }
 
 
@@ -58,7 +71,7 @@ def test_a_fault_on_a_port_changes_one_thing_of_that_port(name: str) -> None:
     assert changed(healthy["gpu002"], faulty["gpu002"]) == ["ports"]
     before, after = healthy["gpu002"].ports, faulty["gpu002"].ports
     assert before[0] == after[0]
-    assert changed(before[1], after[1]) == [CHANGES[name]]
+    assert changed(before[1], after[1]) == CHANGES[name].split()
 
 
 @pytest.mark.parametrize(

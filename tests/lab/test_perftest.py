@@ -89,6 +89,16 @@ def test_a_healthy_bandwidth_row(tool: str) -> None:
     assert count == pytest.approx(average * 2, abs=1)
 
 
+def test_both_directions_at_once_are_summed() -> None:
+    one, _ = Pair(fabric()).run("ib_write_bw -D 5 -q 4 -s 1048576 --report_gbits")
+
+    both, _ = Pair(fabric()).run("ib_write_bw -D 5 -q 4 -s 1048576 --report_gbits -b")
+
+    assert "RDMA_Write Bidirectional BW Test" in both.stdout
+    assert row(both)[3] == pytest.approx(2 * row(one)[3], rel=0.02)
+    assert row(both)[1] == pytest.approx(row(one)[1], rel=0.02)
+
+
 def test_a_run_with_iterations_counts_those_of_all_queue_pairs_and_has_a_peak() -> None:
     _, count, peak, average, _ = row(Pair(fabric()).run("ib_write_bw -s 65536 -n 1000 -q 4")[0])
 

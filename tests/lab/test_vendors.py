@@ -13,7 +13,10 @@ from pytest_fabric.counters.drivers import DRIVERS
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import build, drivers, gids, sysfs
 from pytest_fabric.lab.filesystem import Directory, View
+from pytest_fabric.lab.history import PACKETS_PER_FLAP
 from pytest_fabric.lab.model import Port
+from pytest_fabric.lab.perftest import text
+from pytest_fabric.lab.perftest.options import parse
 from pytest_fabric.lab.traffic import Tally, Traffic
 from pytest_fabric.measure import window
 from pytest_fabric.metrics import MEANINGS
@@ -113,6 +116,28 @@ def test_devices_of_one_node_get_different_names() -> None:
     assert [one.device for one in nodes(text)[E810].ports] == ["rocep58s0", "irdma0"]
 
 
+@pytest.mark.parametrize(("node", "inline"), [(THOR2, 96), (E810, 101), (CX7, 220)])
+def test_perftest_knows_the_cards_apart(node: str, inline: int) -> None:
+    """By what a card takes inline, and by whether its library has the newer way to post."""
+    one = card(node)
+    options = parse(("ib_write_lat", "-d", one.device, "-n", "1000"), (6, 24))
+
+    told = text.header(options, one, (6, 24), 4096, one.gids[-1])
+
+    assert f"Device         : {one.device}\n" in told
+    assert f"Max inline data : {inline}[B]" in told
+    assert (" ibv_wr* API     : ON" in told) is (node == CX7)
+    assert f"GID index       : {one.gids[-1].index}" in told
+
+
+def test_lspci_names_the_card_and_its_driver() -> None:
+    told = run("lspci -vvv -D -s 0000:1a:00.0", VENDORS, THOR2).stdout
+
+    assert "BCM57608" in told
+    assert "Kernel driver in use: bnxt_en" in told
+    assert "Mellanox" not in told
+
+
 def test_tools_name_the_card_and_its_maker() -> None:
     told = run("ibv_devinfo -d rocep26s0", VENDORS, E810).stdout
     pairs = run("rdma resource show qp", VENDORS, E810).stdout
@@ -147,8 +172,8 @@ def test_every_judged_meaning_of_the_driver_is_there(node: str) -> None:
 
 @pytest.mark.parametrize(("node", "file"), [(THOR2, "bnxt_en.txt"), (E810, "ice.txt")])
 def test_statistics_have_the_names_of_the_driver_in_its_order(node: str, file: str) -> None:
-    text = (DATA / file).read_text().partition("NIC statistics:\n")[2]
-    real = [line.strip().rpartition(": ")[0] for line in text.splitlines()]
+    listed = (DATA / file).read_text().partition("NIC statistics:\n")[2]
+    real = [line.strip().rpartition(": ")[0] for line in listed.splitlines()]
     ours = list(drivers.of(card(node)).ethernet(card(node), Tally()))
 
     known = set(ours)
@@ -213,6 +238,17 @@ def test_a_storm_makes_the_port_send_pause(node: str) -> None:
     found = grown(card(node, f"pause_storm@{node}:rail0"), tally)
 
     assert [e for e in found if (e.meaning, e.direction, e.priority) == ("pause", "tx", 3)]
+
+
+@pytest.mark.parametrize(("node", "meaning"), [(THOR2, "link_downed"), (E810, "link_faults")])
+def test_a_link_that_flaps_goes_down_under_load(node: str, meaning: str) -> None:
+    """ice counts the fault only."""
+    tally = Tally()
+    tally.received_packets[3] = 10 * PACKETS_PER_FLAP
+
+    found = grown(card(node, f"link_flap@{node}:rail0"), tally)
+
+    assert [e.delta for e in found if e.meaning == meaning] == [10]
 
 
 @pytest.mark.parametrize("node", [THOR2, E810])

@@ -89,6 +89,9 @@ class NoFabric:
     def gather(self, nodes: Iterable[str]) -> None:
         self.asked.extend(nodes)
 
+    def read(self, pairs: Iterable[tuple[object, str]]) -> None:
+        assert not list(pairs)
+
 
 def test_nodes_of_which_nothing_is_missing_are_left_alone() -> None:
     """Nobody logs in to them, and nothing is stored twice; facts are wanted of the others."""

@@ -175,3 +175,16 @@ def test_a_marker_of_the_same_name_of_another_project_is_left_alone(
     )
 
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_a_layer_is_a_marker(pytester: pytest.Pytester) -> None:
+    """`-m link` selects the tests of `test_1_link.py`, and no other."""
+    check = "from pytest_fabric import *\n@measure(port_facts())\ndef test_{}(result): pass\n"
+    suite(pytester)
+    pytester.makepyfile(test_1_link=check.format("a"), test_3_reach=check.format("b"))
+
+    done = pytester.runpytest_subprocess("--collect-only", "-q", "-m", "link", "--strict-markers")
+
+    ids = [line for line in done.outlines if "::" in line]
+    assert ids
+    assert all(line.startswith("test_1_link.py::test_a[") for line in ids)

@@ -31,8 +31,9 @@ RAILS = {
     )
 }
 
-#: What ice and irdma cannot tell.
+#: What ice and irdma cannot tell, and what the firmware's tool tells of NVIDIA's cards only.
 BLIND = {"test_traffic_class", "test_in_sequence", "test_no_link_down"}
+FIRMWARE = {"test_bit_errors_before_correction", "test_bit_errors_after_correction"}
 
 
 @pytest.fixture
@@ -57,8 +58,9 @@ def test_a_healthy_fabric_passes_and_says_what_its_cards_cannot_tell(
 
     assert done.ret == 0
     skipped = [verdict for verdict in verdicts(makers) if verdict.outcome == "skipped"]
-    assert {verdict.check for verdict in skipped} == BLIND
-    assert all("slow" in verdict.target for verdict in skipped)
+    blind = [verdict for verdict in skipped if verdict.check not in FIRMWARE]
+    assert {verdict.check for verdict in skipped} == BLIND | FIRMWARE
+    assert all("slow" in verdict.target for verdict in blind)
     assert {verdict.outcome for verdict in verdicts(makers)} == {"passed", "skipped"}
     measured = read_measurements(latest(makers) / "measurements.jsonl")
     assert [one.doubts for one in measured if one.doubts] == []

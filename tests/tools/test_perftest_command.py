@@ -83,3 +83,11 @@ def test_what_perftest_would_refuse_or_misread_is_never_sent(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         perftest.command(tool, **(LATENCY | options))
+
+
+def test_both_ends_send_at_once_in_bandwidth_only() -> None:
+    words = perftest.command("ib_write_bw", **BASE, duration_s=5, bidirectional=True)
+
+    assert words[-1] == "-b"
+    with pytest.raises(ValueError, match="one direction"):
+        perftest.command("ib_write_lat", **LATENCY, bidirectional=True)

@@ -17,3 +17,9 @@ class Call:
     node: Node
     argv: tuple[str, ...]
     view: View
+    as_root: bool = False
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether it may read what only root may."""
+        return self.as_root or not self.node.needs_root

@@ -1,22 +1,83 @@
-"""`ethtool -S NETDEV`: the statistics of the driver."""
+"""`ethtool` of a network device: statistics, FEC, module."""
 
 from __future__ import annotations
 
 from pytest_fabric.lab import drivers
+from pytest_fabric.lab.commands import ethtool_module
 from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
+
+#: What netlink answers, as ethtool prints it.
+NO_DEVICE = "netlink error: No such device\n"
+NOT_SUPPORTED = "netlink error: Operation not supported\n"
+NOT_PERMITTED = "netlink error: Operation not permitted\n"
 
 
 def run(call: Call) -> Result:
-    """Print one line per counter; other uses of ethtool are refused by name."""
-    if len(call.argv) != 3 or call.argv[1] != "-S":
-        return Result(1, stderr="ethtool: the lab answers only: ethtool -S DEVNAME\n")
-    netdev = call.argv[2]
-    if not call.view.exists(f"/sys/class/net/{netdev}"):
+    """Answer one of the forms; other uses of ethtool are refused by name."""
+    *options, netdev = call.argv[1:] or ("",)
+    form = FORMS.get(tuple(options))
+    if form is None or not netdev:
+        known = ", ".join(f"ethtool {' '.join(words)} DEVNAME" for words in FORMS)
+        return Result(1, stderr=f"ethtool: the lab answers only: {known}\n")
+    exists = call.view.exists(f"/sys/class/net/{netdev}")
+    return form(call, exists, call.node.netdev(netdev), netdev)
+
+
+def _statistics(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print one line per counter of the driver."""
+    if not exists:
         return Result(96, stderr="Cannot get stats strings information: No such device\n")
-    port = call.node.netdev(netdev)
     if port is None:
         return Result(94, stderr="no stats available\n")
     values = drivers.of(port).ethernet(port, call.fabric.traffic.written(port))
     lines = "".join(f"     {name}: {value}\n" for name, value in values.items())
     return Result(0, f"NIC statistics:\n{lines}")
+
+
+def _refusal(exists: bool, port: Port | None) -> Result | None:
+    """Return what a device without such settings answers: a plain netdev, or one of IPoIB."""
+    if not exists:
+        return Result(1, stderr=NO_DEVICE)
+    return Result(1, stderr=NOT_SUPPORTED) if port is None or not port.is_ethernet else None
+
+
+def _fec(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print configured and active FEC, and with `-I` what it has counted."""
+    refused = _refusal(exists, port)
+    if refused is not None or port is None:
+        return refused or Result(1)
+    is_up = port.state == "ACTIVE"
+    lines = [
+        f"FEC parameters for {netdev}:",
+        "Supported/Configured FEC encodings: Auto Off RS",
+        f"Active FEC encoding: {port.signal.fec if is_up else 'None'}",
+    ]
+    if "-I" in call.argv:
+        corrected = int(port.signal.raw_ber * port.speed_bps * 60)
+        lines += [
+            "Statistics:",
+            f"  corrected_blocks: {corrected}",
+            f"  uncorrectable_blocks: {port.signal.lost(call.fabric.clock.uptime())}",
+            f"  corrected_bits: {corrected}",
+        ]
+    return Result(0, "".join(f"{line}\n" for line in lines))
+
+
+def _module(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print the memory of the module, which only root may read."""
+    if exists and not call.is_allowed:
+        return Result(1, stderr=NOT_PERMITTED)
+    refused = _refusal(exists, port)
+    if refused is not None or port is None:
+        return refused or Result(1)
+    return Result(0, ethtool_module.text(port))
+
+
+FORMS = {
+    ("-S",): _statistics,
+    ("--show-fec",): _fec,
+    ("-I", "--show-fec"): _fec,
+    ("-m",): _module,
+}

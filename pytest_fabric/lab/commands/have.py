@@ -7,7 +7,7 @@ from pytest_fabric.lab.commands.perftest import PROGRAMS
 from pytest_fabric.lab.process import Result
 
 SYSTEM = (
-    *("cat", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id"),
+    *("cat", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "lspci", "mlxlink"),
     *("nvidia-smi", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
 )
 

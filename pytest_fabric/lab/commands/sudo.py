@@ -21,4 +21,4 @@ def run(call: Call, start: Callable[[Call], Process]) -> Result | Process:
         return Result(1, stderr=f"sudo: {words[0]}: command not found\n")
     if "-l" in call.argv:
         return Result(0, f"{' '.join([PATHS[name], *words[1:]])}\n")
-    return start(Call(call.fabric, call.node, tuple(words), call.view))
+    return start(Call(call.fabric, call.node, tuple(words), call.view, as_root=True))

@@ -6,7 +6,7 @@ drivers/infiniband/hw/bnxt_re/hw_counters.c. bnxt_re of this kernel has no `coun
 
 from __future__ import annotations
 
-from pytest_fabric.lab.history import past, paused_us, visible
+from pytest_fabric.lab.history import lost, past, paused_us, visible
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
@@ -218,6 +218,7 @@ def _frames(port: Port, tally: Tally) -> dict[str, int]:
 def _extended(port: Port, tally: Tally) -> dict[str, int]:
     """Return the further counters of the port; its queues carry one priority each."""
     values = _still(LINK)
+    values["link_down_events"] += lost(port, tally)
     for p in range(PRIORITIES):
         values[f"rx_bytes_cos{p}"] = _older(port, p) + tally.received_bytes[p]
         values[f"rx_packets_cos{p}"] = _older(port, p) // 4096 + tally.received_packets[p]
@@ -227,9 +228,9 @@ def _extended(port: Port, tally: Tally) -> dict[str, int]:
     values |= {"rx_bits": 8 * (past(port) + sum(tally.received_bytes))}
     values |= _still(("rx_buffer_passed_threshold", "rx_pcs_symbol_err", "rx_corrected_bits"))
     for p in range(PRIORITIES):
-        lost = tally.discards if p in port.lossless[:1] else 0
-        values[f"rx_discard_bytes_cos{p}"] = lost * port.mtu
-        values[f"rx_discard_packets_cos{p}"] = lost
+        dropped = tally.discards if p in port.lossless[:1] else 0
+        values[f"rx_discard_bytes_cos{p}"] = dropped * port.mtu
+        values[f"rx_discard_packets_cos{p}"] = dropped
     values |= _still(("rx_fec_corrected_blocks", "rx_fec_uncorrectable_blocks", "rx_filter_miss"))
     for p in range(PRIORITIES):
         values[f"tx_bytes_cos{p}"] = _older(port, p) + tally.sent_bytes[p]

@@ -7,7 +7,7 @@ has no `counters/`. Neither counts bytes of a priority, packets out of order, or
 
 from __future__ import annotations
 
-from pytest_fabric.lab.history import past, paused_us, visible
+from pytest_fabric.lab.history import lost, past, paused_us, visible
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
@@ -151,6 +151,7 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
             **_still(PORT_STILL),
             **_link_pauses(port, tally),
             **_still(PORT_ERRORS),
+            "mac_local_faults.nic": STALE["mac_local_faults.nic"] + lost(port, tally),
             "rx_dropped.nic": STALE["rx_dropped.nic"] + tally.discards,
             **_priority_pauses(port, tally),
         },

@@ -15,7 +15,7 @@ PROGRAMS = tuple(
 
 DEFAULT_PORT = 18515
 
-_SHORT = "Vd:i:p:x:s:n:D:q:S:F"
+_SHORT = "Vd:i:p:x:s:n:D:q:S:Fb"
 _LONG = [
     "version",
     "ib-dev=",
@@ -30,6 +30,7 @@ _LONG = [
     "CPU-freq",
     "tclass=",
     "report_gbits",
+    "bidirectional",
 ]
 _SAME = {
     "--version": "-V",
@@ -43,6 +44,7 @@ _SAME = {
     "--qp": "-q",
     "--sl": "-S",
     "--CPU-freq": "-F",
+    "--bidirectional": "-b",
 }
 
 
@@ -67,6 +69,7 @@ class Options:
     gigabits: bool
     address: str | None
     is_version: bool
+    is_both: bool = False
 
     @property
     def verb(self) -> str:
@@ -80,7 +83,7 @@ class Options:
 
     def shape(self) -> tuple[object, ...]:
         """Return what both ends must have in common; they hang when it differs."""
-        return (self.program, self.size, self.iterations, self.duration, self.qps)
+        return (self.program, self.size, self.iterations, self.duration, self.qps, self.is_both)
 
 
 def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
@@ -101,6 +104,8 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         given[name] = value
     if "-q" in given and is_latency:
         raise UsageError(" Multiple QPs only available on bw tests\n")
+    if "-b" in given and is_latency:
+        raise UsageError(" Bidirectional is only available in BW test\n")
     usual = 5000 if program == "ib_write_bw" else 1000
     return Options(
         program=program,
@@ -116,6 +121,7 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         gigabits="--report_gbits" in given,
         address=words[0] if words else None,
         is_version="-V" in given,
+        is_both="-b" in given,
     )
 
 

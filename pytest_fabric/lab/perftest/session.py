@@ -90,6 +90,8 @@ class Session:
             messages = options.iterations * options.qps
             seconds = float(options.duration or messages * options.size * 8 / bps)
             self.flows = [self._flow(sender, receiver, bps, seconds)]
+            if options.is_both:
+                self.flows.append(self._flow(receiver, sender, bps, seconds))
             return seconds
         count = options.iterations
         self.latencies = self._measure()
@@ -159,7 +161,8 @@ class Session:
         for flow in self.flows:
             self.client.fabric.traffic.stop(flow, complete)
         if complete:
-            self.average_bps = self.flows[0].average_bps()
+            flows = self.flows if self.options.is_both else self.flows[:1]
+            self.average_bps = sum(flow.average_bps() for flow in flows)
         self.flows = []
 
     def _printed(self, side: Program) -> str:
@@ -180,7 +183,8 @@ class Session:
         options = side.options
         messages = options.iterations * options.qps
         if options.duration is not None:
-            messages = int(self.average_bps / 8 / options.size * _window_s(options.duration))
+            one_way = self.average_bps / (2 if options.is_both else 1)
+            messages = int(one_way / 8 / options.size * _window_s(options.duration))
         peak = self.average_bps * PEAK if text.has_peak(options) else 0.0
         return text.bandwidth_table(options, side.version, messages, peak, self.average_bps)
 

@@ -97,7 +97,7 @@ def header(
     """Return the facts of the run, between two lines."""
     relaxed = "OFF" if options.verb == "write" and options.is_latency else "ON"
     named = version >= NAMES_LOCKS
-    kind = "Latency" if options.is_latency else "BW"
+    kind = "Latency" if options.is_latency else "Bidirectional BW" if options.is_both else "BW"
     wr_api = "ON" if port.adapter.driver == "mlx5_core" else "OFF"
     lines = [
         f"                    {TITLES[options.verb]} {kind} Test",

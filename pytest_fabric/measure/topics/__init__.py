@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.measure.topics import host
+from pytest_fabric.measure.topics import host, link
 from pytest_fabric.measure.topics.topic import Topic
 from pytest_fabric.results import Port
 
-TOPICS: Mapping[str, Topic] = {topic.name: topic for topic in (host.TOPIC,)}
+TOPICS: Mapping[str, Topic] = {topic.name: topic for topic in (host.TOPIC, link.TOPIC)}
 
 
 def asked(wants: Iterable[Want]) -> Iterator[tuple[Topic, str]]:
