@@ -8,9 +8,15 @@ from pytest_fabric.declare import (
     ib_send_lat,
     ib_write_bw,
     ib_write_lat,
+    infiniband_facts,
     link_facts,
     node_facts,
+    ping,
     port_facts,
+    qos_facts,
+    rdma_reach,
+    subnet_facts,
+    wiring_facts,
 )
 from pytest_fabric.markers import catches, measure
 from pytest_fabric.units import gbps, ms, us
@@ -25,10 +31,16 @@ __all__ = [
     "ib_send_lat",
     "ib_write_bw",
     "ib_write_lat",
+    "infiniband_facts",
     "link_facts",
     "measure",
     "ms",
     "node_facts",
+    "ping",
     "port_facts",
+    "qos_facts",
+    "rdma_reach",
+    "subnet_facts",
     "us",
+    "wiring_facts",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 import pytest
 
+from pytest_fabric import fleet
 from pytest_fabric.config import Cluster, Profile
 from pytest_fabric.declare import Declaration, layer_of
 from pytest_fabric.errors import MeasurementError, MissingValueError
@@ -16,13 +17,14 @@ from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.topics import FleetResult, TopicResult
 from pytest_fabric.judge.views import PairResult
+from pytest_fabric.judge.wiring import CableResult, WiringResult
 from pytest_fabric.markers import declared
+from pytest_fabric.measure import topics
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.parametrize import TARGET, NoTarget, loaded
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.results import (
-    Fact,
     Measured,
     Measurement,
     NodeFacts,
@@ -40,7 +42,7 @@ measured_key = pytest.StashKey[Measured]()
 
 Target = Pair | Port | str
 
-Result = PairResult | PortResult | NodeResult | TopicResult | FleetResult
+Result = PairResult | PortResult | NodeResult | TopicResult | FleetResult | WiringResult
 
 
 class Source(Protocol):
@@ -95,7 +97,7 @@ class Answers:
                 str(target), "declaration", "result: expected a measure marker on the test"
             )
         if declaration.over == "fabric":
-            return self._fleet(item, declaration.tool)
+            return self._fabric(item, declaration.tool)
         if declaration.tool in TOPICS:
             return self._topic(item, declaration.tool, target)
         if isinstance(target, Pair):
@@ -162,15 +164,30 @@ class Answers:
             assert isinstance(target, Port)
             self._source.port(target)  # raises where its slot is empty
             raise MissingValueError(f"{target}: {topic}: it says nothing")
-        require = self.limits(target).require
-        return TopicResult(str(target), topic, facts, ledger_of(item), require, pytest.skip)
+        told = (
+            str(target),
+            topic,
+            facts,
+            ledger_of(item),
+            self.limits(target).require,
+            pytest.skip,
+        )
+        if topic == "wiring":
+            return CableResult(*told, plan=self.cluster.cables)
+        return TopicResult(*told)
 
-    def _fleet(self, item: pytest.Item, topic: str) -> FleetResult:
-        """Return what all that were selected say. Raises what the first of them raises."""
-        facts: dict[str, Mapping[str, Fact]] = {}
-        for node in self._nodes:
-            facts.update(self._source.reading(topic, node).facts)
-        return FleetResult(topic, facts, ledger_of(item), self.limits(FABRIC).require)
+    def _fabric(self, item: pytest.Item, topic: str) -> Result:
+        """Return what is said of all that was selected. Raises MeasurementError, TransportError."""
+        ledger, require = ledger_of(item), self.limits(FABRIC).require
+        known = topics.TOPICS[topic]
+        if known.vantage:
+            nodes = [node for node in self._nodes if known.of(self.cluster, node)]
+            told = fleet.from_vantage(self._source, topic, nodes)
+            return TopicResult(FABRIC, topic, told, ledger, require)
+        if topic == "wiring":
+            facts, unheard = fleet.of_some(self._source, topic, self._nodes)
+            return WiringResult(facts, self.cluster.cables, ledger, unheard, require)
+        return FleetResult(topic, fleet.of_all(self._source, topic, self._nodes), ledger, require)
 
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self._source.node(node), ledger_of(item))

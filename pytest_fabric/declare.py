@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+#: Iterations of a latency run that only shows whether RDMA reaches the other end: milliseconds.
+REACH_ITERATIONS = 100
+
 #: What a measurement can have for itself, besides its ports.
 ISOLATE = ("node", "leaf", "fabric")
+
+#: The target of what is judged about all nodes together.
+FABRIC = "fabric"
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,8 @@ class Declaration:
     `over` says what it is made on: `pair`, `port` or `node`. Equal declarations on the same target
     are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
     their `leaf` switches too, or the whole `fabric`; without it, both ports. `bidirectional` says
-    that both ends send at the same time.
+    that both ends send at the same time. `packet` is `full` for a ping of the largest packets; its
+    `iterations` are packets.
     """
 
     tool: str
@@ -27,6 +34,7 @@ class Declaration:
     qps: int | None = None
     isolate: str | None = None
     bidirectional: bool | None = None
+    packet: str | None = None
 
     def __str__(self) -> str:
         set_by_test = {
@@ -36,6 +44,7 @@ class Declaration:
             "qps": self.qps,
             "isolate": self.isolate,
             "bidirectional": self.bidirectional,
+            "packet": self.packet,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])
@@ -147,6 +156,27 @@ def ib_send_bw(
     return _bandwidth("ib_send_bw", size, duration, qps, isolate, bidirectional)
 
 
+def ping(
+    full_size: bool = False, packets: int | None = None, isolate: str | None = None
+) -> Declaration:
+    """Declare echo requests from rail to rail; of `full_size`, the largest both ways, never split.
+
+    Without `packets` as many as tell a loss of one in a thousand.
+    """
+    _whole("ping", "packets", packets, 1)
+    _place("ping", isolate)
+    size = "full" if full_size else None
+    return Declaration("ping", "pair", iterations=packets, isolate=isolate, packet=size)
+
+
+def rdma_reach() -> Declaration:
+    """Declare a short run of RDMA writes of 2 bytes: whether RDMA reaches the other end at all.
+
+    A pair where it does not is not measured with anything longer.
+    """
+    return ib_write_lat(size=2, iterations=REACH_ITERATIONS)
+
+
 def port_facts() -> Declaration:
     """Declare what a port says about itself: state, speed, width, MTU, firmware, PCIe link."""
     return Declaration("port_facts", "port")
@@ -165,6 +195,26 @@ def host_facts(over: str = "node") -> Declaration:
 def link_facts(over: str = "port") -> Declaration:
     """Declare what a port says of its signal: FEC, bit errors, flaps, module, errors of PCIe."""
     return _topic("link", over, "port")
+
+
+def wiring_facts(over: str = "port") -> Declaration:
+    """Declare where a port's cable ends, held against the plan; over `fabric`, all cables."""
+    return _topic("wiring", over, "port")
+
+
+def infiniband_facts(over: str = "port") -> Declaration:
+    """Declare what the subnet manager gave an InfiniBand port: its LID, and its partitions."""
+    return _topic("infiniband", over, "port")
+
+
+def subnet_facts() -> Declaration:
+    """Declare what a sweep of the InfiniBand fabric shows, made from one of its nodes."""
+    return Declaration("subnet", "fabric")
+
+
+def qos_facts(over: str = "port") -> Declaration:
+    """Declare how a port treats RDMA traffic; over `fabric`, what all ports say at once."""
+    return _topic("qos", over, "port")
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

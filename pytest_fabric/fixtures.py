@@ -29,6 +29,8 @@ def answers_of(config: pytest.Config) -> Answers:
 def _fabric_target(request: pytest.FixtureRequest) -> Pair | Port | str:
     target = request.param
     if not isinstance(target, Pair | Port | str):
+        if target.is_skipped:
+            pytest.skip(target.reason)
         raise MeasurementError(str(target), "no_target", target.reason)
     return target
 

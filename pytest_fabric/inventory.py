@@ -13,11 +13,9 @@ from pytest_fabric import config as configuration
 from pytest_fabric import pairs as strategies
 from pytest_fabric.config import Cluster
 from pytest_fabric.config.nodesets import expand
+from pytest_fabric.declare import FABRIC as FABRIC
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.results import Pair, Port
-
-#: The target of what is judged about all nodes together.
-FABRIC = "fabric"
 
 
 @dataclass(frozen=True)

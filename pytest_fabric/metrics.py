@@ -1,7 +1,8 @@
 """What can be limited: the name of each metric, and the base unit of its values.
 
 A metric of a tool is `TOOL.STATISTIC`, or `TOOL.BYTES.STATISTIC` for a message size other than
-the tool's usual one. A counter metric is `MEANING.growth`. A link metric names a declared fact.
+the tool's usual one (`ping.full.STATISTIC` for the largest packet). A counter metric is
+`MEANING.growth`. A link metric names a declared fact.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 
 LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
+PROBES = ("ping",)
 BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
 
 LATENCY_STATISTICS = ("min", "median", "mean", "p99", "p999", "max")
@@ -18,6 +20,9 @@ BANDWIDTH_STATISTICS = {
     "peak": "b/s",
     "message_rate": "/s",
 }
+
+#: What is known of packets that come back, of the usual size and of the largest (`ping.full.loss`).
+REACH_STATISTICS = {"loss": "", "rtt_min": "s", "rtt_median": "s", "rtt_max": "s"}
 
 #: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
 MEANINGS = (
@@ -71,7 +76,42 @@ TOPICS: dict[str, dict[str, str]] = {
         "pcie.aer_uncorrectable": "",
         "pcie.max_read_request": "B",
     },
+    "wiring": {
+        "wiring.switch": "word",
+        "wiring.switch_port": "word",
+        "wiring.port_description": "word",
+    },
+    "infiniband": {
+        "infiniband.lid": "",
+        "infiniband.sm_lid": "",
+        "infiniband.partition": "word",
+    },
+    "subnet": {
+        "subnet.manager": "word",
+        "subnet.managers": "",
+        "subnet.links_down": "",
+        "subnet.slow_links": "",
+        "subnet.ports_without_lid": "",
+    },
+    "qos": {
+        "roce.trust": "word",
+        "roce.lossless": "word",
+        "roce.dscp_priority": "",
+        "roce.ecn": "word",
+        "roce.cnp_dscp": "",
+        "roce.cnp_priority": "",
+        "roce.global_pause": "word",
+        "roce.gid_version": "",
+        "roce.gid_netdev": "word",
+        "roce.traffic_class_override": "",
+        "roce.cma_tos": "",
+        "roce.netdev_mtu": "B",
+        "roce.same_subnet": "",
+    },
 }
+
+#: What `wiring.switch` says where the other end was looked for, and nothing is there.
+NOBODY = "(no neighbour)"
 
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}
 
@@ -80,8 +120,10 @@ def names() -> tuple[str, ...]:
     """Return every metric name, without those that carry a message size."""
     latency = [f"{tool}.{name}" for tool in LATENCY_TOOLS for name in LATENCY_STATISTICS]
     bandwidth = [f"{tool}.{name}" for tool in BANDWIDTH_TOOLS for name in BANDWIDTH_STATISTICS]
+    probes = [f"{tool}{size}" for tool in PROBES for size in ("", ".full")]
+    reach = [f"{probe}.{name}" for probe in probes for name in REACH_STATISTICS]
     growth = [f"{name}.growth" for name in MEANINGS]
-    return (*latency, *bandwidth, *growth, *LINK_METRICS, *FACT_UNITS)
+    return (*latency, *bandwidth, *reach, *growth, *LINK_METRICS, *FACT_UNITS)
 
 
 def unit_of(metric: str) -> str | None:
@@ -92,4 +134,6 @@ def unit_of(metric: str) -> str | None:
     if plain in LINK_METRICS or plain in FACT_UNITS:
         return LINK_METRICS.get(plain) or FACT_UNITS.get(plain, "")
     statistic = plain.rpartition(".")[2]
+    if plain.partition(".")[0] in PROBES:
+        return REACH_STATISTICS[statistic]
     return "s" if statistic in LATENCY_STATISTICS else BANDWIDTH_STATISTICS.get(statistic, "")

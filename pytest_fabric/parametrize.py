@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_fabric import inventory
+from pytest_fabric.config import why_missing
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.markers import declared
+from pytest_fabric.results import Pair, Port
 
 #: The hidden fixture that every fixture of ours rests on: it tells our tests from others'.
 TARGET = "_fabric_target"
@@ -22,10 +24,14 @@ problem_key = pytest.StashKey[list[str]]()
 
 @dataclass(frozen=True)
 class NoTarget:
-    """Stands where an inventory gives nothing to test: an empty list must not pass."""
+    """Stands where an inventory gives nothing to test: an empty list must not pass.
+
+    What does not apply to a cluster is skipped once, and not for each of its ports.
+    """
 
     over: str
     reason: str
+    is_skipped: bool = False
 
     def __str__(self) -> str:
         return f"no-{self.over}"
@@ -46,8 +52,18 @@ def generate(metafunc: pytest.Metafunc) -> None:
     except ConfigError as error:
         config.stash.setdefault(problem_key, list(error.lines))
         return
-    targets = chosen.targets(over) or (NoTarget(over, _why_none(chosen, over)),)
+    targets = _targets(metafunc, chosen, over)
     metafunc.parametrize(TARGET, targets, ids=[str(target) for target in targets], indirect=True)
+
+
+def _targets(
+    metafunc: pytest.Metafunc, chosen: inventory.Inventory, over: str
+) -> tuple[Pair | Port | str | NoTarget, ...]:
+    declaration = declared(metafunc.definition)
+    reason = why_missing(declaration.tool, chosen.cluster) if declaration is not None else None
+    if reason is not None:
+        return (NoTarget(over, reason, is_skipped=True),)
+    return chosen.targets(over) or (NoTarget(over, _why_none(chosen, over)),)
 
 
 def loaded(config: pytest.Config) -> inventory.Inventory:

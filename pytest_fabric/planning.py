@@ -12,12 +12,14 @@ from pytest_fabric.answers import Target, target_of, wants_of
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.measure import plan
 from pytest_fabric.measure.plan import Job, Policy, Want
+from pytest_fabric.measure.probe import LINGER_S
 from pytest_fabric.measure.schedule import Schedule, simulate
-from pytest_fabric.metrics import LATENCY_TOOLS
+from pytest_fabric.measure.settings import INTERVAL_S, Settings
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
 from pytest_fabric.pairs import leaf_pairs, port_coverage
 from pytest_fabric.report.places import fold
 from pytest_fabric.results import Pair, Port
-from pytest_fabric.tools import perftest
+from pytest_fabric.tools import perftest, ping
 
 #: So many targets are listed; all of them with -v.
 TARGETS = 8
@@ -38,6 +40,7 @@ def lines(
 ) -> list[str]:
     """Return the plan of a run, for people."""
     wants, others = wants_of(items)
+    wants = [want for want in wants if plan.not_available(want, inventory.cluster) is None]
     jobs = plan.jobs_of(wants, inventory.cluster, policy)
     allowed = [job for job in jobs if plan.is_allowed(job.load, policy)]
     checks = sum(target_of(item) is not None for item in items)
@@ -89,7 +92,7 @@ def _phases(inventory: Inventory, policy: Policy, jobs: Sequence[Job]) -> list[s
 def _bytes(job: Job, inventory: Inventory) -> float:
     """Return the payload that a measurement should move."""
     settings = job.settings
-    if settings.tool in LATENCY_TOOLS:
+    if settings.tool in (*LATENCY_TOOLS, *PROBES):
         return 2.0 * settings.size * (settings.iterations or 0)
     profiles = [inventory.cluster.rail(port).profile for port in _ends(job.pair)]
     rates = [profile.line_rate_bps for profile in profiles if profile.line_rate_bps]
@@ -119,6 +122,8 @@ def _commands(inventory: Inventory, jobs: Sequence[Job]) -> list[str]:
 def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     """Return the client's command; what only the nodes know stands in capitals."""
     settings, cluster = job.settings, inventory.cluster
+    if settings.tool in PROBES:
+        return _ping(settings)
     is_ethernet = cluster.rail(job.pair.client).profile.link.layer == "Ethernet"
     words = perftest.command(
         settings.tool,
@@ -135,6 +140,22 @@ def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     )
     gid = ("-x", "GID") if is_ethernet else ()
     return (*cluster.tools.prefix, *words[:-1], *gid, words[-1])
+
+
+def _ping(settings: Settings) -> tuple[str, ...]:
+    is_full = settings.packet == "full"
+    words = ping.command(
+        "SERVER",
+        settings.iterations or 1,
+        INTERVAL_S,
+        settings.size,
+        "NETDEV",
+        whole=is_full,
+        source="ADDRESS",
+        linger_s=LINGER_S,
+    )
+    place = words.index("-s") + 1
+    return (*words[:place], "PAYLOAD", *words[place + 1 :]) if is_full else words
 
 
 def _facts(others: Sequence[Target]) -> list[str]:

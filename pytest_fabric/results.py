@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pytest_fabric.rows import Bandwidth as Bandwidth
+from pytest_fabric.rows import Latency as Latency
+from pytest_fabric.rows import Reach as Reach
 from pytest_fabric.said import Exposure as Exposure
 from pytest_fabric.said import Fact as Fact
 from pytest_fabric.said import Reading as Reading
@@ -49,36 +52,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Latency:
-    """One row of a perftest latency table.
-
-    Write and send are half a round trip, read and atomic a whole one (perftest divides by two for
-    the former), so limits are per tool. Percentiles are None when the run had a duration (`-D`);
-    percentiles and mean are None in the table of releases before 2016.
-    """
-
-    bytes: int
-    iterations: int
-    min_s: float | None
-    max_s: float | None
-    median_s: float | None
-    mean_s: float | None
-    p99_s: float | None
-    p999_s: float | None
-
-
-@dataclass(frozen=True)
-class Bandwidth:
-    """One row of a perftest bandwidth table; `peak_bps` is None when it was not measured."""
-
-    bytes: int
-    iterations: int
-    peak_bps: float | None
-    average_bps: float
-    message_rate: float
-
-
-@dataclass(frozen=True)
 class Gid:
     """One entry of a port's GID table; `type` is the kernel's word, such as `RoCE v2`."""
 
@@ -105,6 +78,7 @@ class RdmaPort:
 
     `pcie` starts at the NIC's own link and goes towards the root. `speed_bps` is the netdev's speed
     on Ethernet and the port's rate on InfiniBand; None while the link is down or unknown.
+    `netdev_mtu` is the largest IP packet that its netdevs send whole.
     """
 
     device: str
@@ -127,6 +101,7 @@ class RdmaPort:
     irq_cpus: tuple[int, ...]
     traffic_class: int | None
     pcie: tuple[PciHop, ...]
+    netdev_mtu: int | None = None
 
 
 @dataclass(frozen=True)
@@ -189,7 +164,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try of a measurement; more than one is always shown."""
+    """One try of a measurement; more than one is always shown. A ping has no port: it is 0."""
 
     control_port: int
     outcome: str
@@ -218,7 +193,7 @@ class Measurement:
     value; `doubts` says why values that are there must not be judged (traffic on another class,
     foreign traffic). `beside` names what ran at the same time, those nearest first where there were
     many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
-    maps `client.stdout` and the like to the text.
+    maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent.
     """
 
     key: str
@@ -242,6 +217,7 @@ class Measurement:
     error: Failure | None
     started: float
     duration: float
+    reach: tuple[Reach, ...] = ()
 
     @property
     def is_repetition(self) -> bool:

@@ -36,6 +36,7 @@ MODULES = frozenset(
         "parametrize",
         "report.planned",
         "results",
+        "rows",
         "selection",
         "transport.jobs",
     )

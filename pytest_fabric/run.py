@@ -159,13 +159,9 @@ class FabricRun:
     def _unused_keys(self) -> list[str]:
         """Return the keys of the inventory that nothing judges yet: silence would be a promise."""
         cluster, used = self.cluster, self.cluster.profiles.values()
-        roces = [profile.roce for profile in used if profile.roce]
         keys = {
             "waivers": bool(cluster.waivers),
             "firmware": any(profile.firmware for profile in used),
-            "roce.trust": any(roce.trust for roce in roces),
-            "roce.ecn": any(roce.ecn is not None for roce in roces),
-            "roce.cnp": any(roce.cnp for roce in roces),
         }
         return [key for key, is_set in keys.items() if is_set]
 

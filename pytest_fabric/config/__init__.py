@@ -1,5 +1,7 @@
 """The cluster file: read, checked with every problem at its line, and turned into frozen models."""
 
+from pytest_fabric.config.applies import has_infiniband, why_missing
+from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.hardware import Network
 from pytest_fabric.config.limits import (
     Absolute,
@@ -31,6 +33,7 @@ from pytest_fabric.config.sections import (
 
 __all__ = [
     "Absolute",
+    "Cable",
     "Clause",
     "Cluster",
     "Cnp",
@@ -58,7 +61,9 @@ __all__ = [
     "cluster_schema",
     "expand",
     "fold",
+    "has_infiniband",
     "load",
     "load_text",
     "payload_rate_bps",
+    "why_missing",
 ]

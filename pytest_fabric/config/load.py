@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_fabric.config.cables import Cable, Known, read_cables
 from pytest_fabric.config.check import failed_keys, validate
 from pytest_fabric.config.inventory import Inventory, read_inventory
 from pytest_fabric.config.models import Cluster, Profile
@@ -11,9 +12,10 @@ from pytest_fabric.config.problems import Problems
 from pytest_fabric.config.profile import Profiles
 from pytest_fabric.config.references import References
 from pytest_fabric.config.sections import Ssh
-from pytest_fabric.config.wording import got
+from pytest_fabric.config.wording import got, quoted
 from pytest_fabric.config.written import ClusterFile, Head
-from pytest_fabric.config.yaml_lines import Table, parse, read_text, shown
+from pytest_fabric.config.yaml_lines import MAX_BYTES, Table, parse, read_text, shown
+from pytest_fabric.results import Port
 
 #: Read entry by entry, so that one wrong entry does not hide what is wrong with the others.
 LARGE_KEYS = ("nodes", "rails", "profiles")
@@ -42,6 +44,7 @@ def load_text(text: str, path: Path) -> Cluster:
     excluded = references.excluded(head.excluded)
     references.waivers()
     lab = references.lab(head.lab)
+    cables = _read_plan(head.cables, path, tree, inventory, problems)
     problems.refuse()
     return Cluster(
         name=head.name,
@@ -58,6 +61,7 @@ def load_text(text: str, path: Path) -> Cluster:
         excluded=excluded,
         min_coverage=head.min_coverage,
         waivers=head.waivers,
+        cables=cables,
     )
 
 
@@ -87,6 +91,37 @@ def _check_addresses(inventory: Inventory, problems: Problems) -> None:
         if first != name and inventory.marks[first] != inventory.marks[name]:
             found = f"{node.address}, which {first} has too"
             problems.add(inventory.marks[name], f"expected an address of its own, got {found}")
+
+
+def _read_plan(
+    name: str | None, path: Path, tree: Table, inventory: Inventory, problems: Problems
+) -> dict[Port, Cable]:
+    """Return the cables of the file that the key `cables` names, beside the cluster file."""
+    if name is None:
+        return {}
+    file = path.parent / name
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MAX_BYTES + 1).decode("utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no UTF-8 text"
+        wanted = f"expected a readable file, got {quoted(name)}: {reason}"
+        problems.add(tree.marks["cables"], wanted)
+        return {}
+    if len(text) > MAX_BYTES:
+        problems.add(tree.marks["cables"], f"expected at most 16 MiB, got more in {quoted(name)}")
+        return {}
+    rails = {
+        Port(node.name, rail.name): rail
+        for node in inventory.nodes.values()
+        for rail in node.rails.values()
+    }
+    known = Known(
+        rails={name: inventory.rails.get(name) for name in inventory.marks},
+        leaves={port: rail.leaf for port, rail in rails.items() if rail.leaf is not None},
+        bonds=frozenset(port for port, rail in rails.items() if rail.netdevs),
+    )
+    return read_cables(text, shown(file), known, problems)
 
 
 def _with_config(ssh: Ssh, path: Path) -> Ssh:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pytest_fabric.config import hardware, kinds
+from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.kinds import Kind
 from pytest_fabric.config.limits import Limit, payload_rate_bps
 from pytest_fabric.config.sections import (
@@ -149,6 +150,7 @@ class Cluster(Strict):
     excluded: dict[str, str] = Field(default_factory=dict)
     min_coverage: float | None = None
     waivers: tuple[Waiver, ...] = ()
+    cables: dict[Port, Cable] = Field(default_factory=dict)
 
     def ports(self) -> tuple[Port, ...]:
         """Return every port in the order of the inventory, those of excluded nodes left out."""
@@ -166,3 +168,7 @@ class Cluster(Strict):
     def rail(self, port: Port) -> Rail:
         """Return the rail of a port. Raises KeyError for one that is not in the inventory."""
         return self.nodes[port.node].rails[port.rail]
+
+    def cable(self, port: Port) -> Cable | None:
+        """Return the planned cable of a port, or None where no plan has it."""
+        return self.cables.get(port)

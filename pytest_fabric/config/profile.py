@@ -9,6 +9,7 @@ from importlib import resources
 from pydantic import BaseModel
 
 from pytest_fabric import metrics
+from pytest_fabric.config import declared
 from pytest_fabric.config.check import validate
 from pytest_fabric.config.limits import (
     Absolute,
@@ -21,7 +22,7 @@ from pytest_fabric.config.limits import (
 )
 from pytest_fabric.config.models import Profile, ProfileKeys
 from pytest_fabric.config.problems import Mark, Problems
-from pytest_fabric.config.sections import Link, Pcie, Roce
+from pytest_fabric.config.sections import Infiniband, Link, Pcie, Roce
 from pytest_fabric.config.wording import expected, got, like, quoted
 from pytest_fabric.config.written import ProfileEntry
 from pytest_fabric.config.yaml_lines import Items, Table, parse
@@ -150,6 +151,9 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
     _check_names(table, problems)
     if keys is None:
         return None
+    room = declared.room(name, table, keys.link) if keys.roce else None
+    if room is not None:  # a site may ask for more
+        limits.setdefault(room.metric, room)
     _check_layer(table, keys, problems)
     _check_rates(name, table, keys, limits, problems)
     if problems.told > before:
@@ -159,11 +163,13 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
 
 
 def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict[str, Limit]:
-    """Return a limit for each fact of link and pcie: the port must have what is declared."""
+    """Return a limit for each fact that is declared: the port must have it."""
     limits = {}
-    for part in ("link", "pcie", "roce"):
+    for part in ("link", "pcie", "roce", "infiniband"):
         model = getattr(keys, part, None)
-        for key in type(model).model_fields if isinstance(model, (Link, Pcie, Roce)) else ():
+        if not isinstance(model, (Link, Pcie, Roce, Infiniband)):
+            continue
+        for key in (key for key in type(model).model_fields if key in model.model_fields_set):
             metric = f"{part}.{key}"
             value = _said(getattr(model, key)) if metrics.unit_of(metric) is not None else None
             if value is not None:
@@ -171,6 +177,9 @@ def _declared_limits(name: str, table: Table, keys: WholeProfile | None) -> dict
                 text = f"== {value} B" if key == "mtu" else str(clause)
                 source = str(table[part].marks[key])
                 limits[metric] = Limit(metric, (clause,), text, source, name)
+    roce = getattr(keys, "roce", None)
+    if roce is not None:
+        limits.update((one.metric, one) for one in declared.roce_limits(name, table, roce))
     return limits
 
 

@@ -158,6 +158,8 @@ class Head(Strict):
     """Failures that are known and accepted until a day."""
     lab: Lab = Lab()
     """The simulated fabric of `transport: lab`."""
+    cables: Text | None = None
+    """The plan of the cables, a CSV file: node, rail, switch, switch_port, length."""
 
 
 class ClusterFile(Head):

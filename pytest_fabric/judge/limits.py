@@ -114,9 +114,11 @@ class Limits:
 
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
-    is_ethernets = metric.partition(".")[0] in ("pause", "class")
-    if profile.link.layer == "InfiniBand" and is_ethernets:
+    subject = metric.partition(".")[0]
+    if profile.link.layer == "InfiniBand" and subject in ("pause", "class", "roce"):
         return "InfiniBand has credits and service levels instead"
+    if profile.link.layer == "Ethernet" and subject == "infiniband":
+        return "Ethernet has no subnet manager"
     return None
 
 

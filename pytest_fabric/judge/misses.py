@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from pytest_fabric.config import Profile
 from pytest_fabric.errors import FabricError
+from pytest_fabric.judge import reach
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.values import Value
@@ -18,8 +19,11 @@ from pytest_fabric.results import Measurement
 def misses(record: Measurement, profiles: tuple[Profile, ...], routing: str = "ecmp") -> bool:
     """Return whether a value of a measurement is outside a declared limit that applies to it.
 
-    Only what the load of others can change is looked at: values of the tool and growth.
+    Only what the load of others can change is looked at: values of the tool and growth; a way on
+    which nothing at all comes back is no matter of load.
     """
+    if reach.is_silent(record):
+        return False
     limits = Limits(record.target, profiles, _ignore, routing)
     result = PairResult(record, Ledger(), routing=routing)
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
@@ -35,21 +39,29 @@ def misses(record: Measurement, profiles: tuple[Profile, ...], routing: str = "e
 
 def _has_own_limit(metric: str, record: Measurement, names: Collection[str]) -> bool:
     """Return whether a limit of this message size takes the place of one that names none."""
-    row = record.latency or record.bandwidth
+    size = _size(record)
     tool, _, statistic = metric.partition(".")
-    return row is not None and f"{tool}.{row.bytes}.{statistic}" in names
+    return bool(size) and f"{tool}.{size}.{statistic}" in names
 
 
 def _values(result: PairResult, metric: str) -> Iterator[Value]:
     """Yield the value that a limit is about, if this measurement has it."""
     first, _, rest = metric.partition(".")
     size, _, statistic = rest.rpartition(".")
-    row = result.record.latency or result.record.bandwidth
+    own = _size(result.record)
     with suppress(FabricError):
         if first in BY_LOAD:
             yield result.growth(first)
-        elif first == result.record.tool and row and size in ("", str(row.bytes)):
+        elif first == result.record.tool and own is not None and size in ("", own):
             yield getattr(result, statistic)
+
+
+def _size(record: Measurement) -> str | None:
+    """Return what a limit calls the size of a measurement, or None where nothing was measured."""
+    if record.reach:
+        return reach.size(record)
+    row = record.latency or record.bandwidth
+    return None if row is None else str(row.bytes)
 
 
 def _ignore(reason: str) -> None:

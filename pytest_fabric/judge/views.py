@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from pytest_fabric.counters import OVERTAKING, overtakes
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
+from pytest_fabric.judge import reach
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
-from pytest_fabric.metrics import BY_LOAD, MEANINGS
+from pytest_fabric.metrics import BY_LOAD, MEANINGS, PROBES, REACH_STATISTICS
 from pytest_fabric.results import Growth, Measurement
 from pytest_fabric.units import render
 
@@ -51,12 +52,13 @@ class PairResult:
     """The result of one measurement on a pair: `result.p99`, `result.average`, `result.growth()`.
 
     Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate; of both
-    directions at once only bidirectional. All: mtu, class_share. Raises MissingValueError for what
-    was not measured, and MeasurementError when the traffic did not go where it was sent.
-    `available` is called with each metric before it is read, and skips what the profile says that
-    this hardware cannot show. With adaptive `routing` counters that packets out of order let grow
-    are left out. `alone` returns the same measurement made with nothing beside it; what a value
-    misses under load, those decide.
+    directions at once only bidirectional. All of those: mtu, class_share. Ping: loss, rtt_min,
+    rtt_median, rtt_max; of full size also mtu. Raises MissingValueError for what was not measured,
+    and MeasurementError when the traffic did not go where it was sent. `available` is called with
+    each metric before it is read, and skips what the profile says that this hardware cannot show.
+    With adaptive `routing` counters that packets out of order let grow are left out. `alone`
+    returns the same measurement made with nothing beside it; what a value misses under load, those
+    decide.
     """
 
     record: Measurement
@@ -69,11 +71,15 @@ class PairResult:
     def title(self) -> str:
         """Return the tool and the message size, as people name a measurement."""
         row = self.record.latency or self.record.bandwidth
+        if self.record.reach:
+            return reach.title(self.record)
         return f"{self.record.tool} {render(row.bytes, 'B')}" if row else self.record.tool
 
     def __getattr__(self, name: str) -> Value:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self.record.tool in PROBES:
+            return self._reach(name)
         if name not in FIELDS:
             raise _unknown(self.record.tool, name, (*FIELDS, "mtu", "class_share", "growth"))
         kind, field, unit = FIELDS[name]
@@ -98,10 +104,25 @@ class PairResult:
         label = f"{self.title}: {LABELS.get(name, name)}"
         return self._value(metric, label, number, unit, again=lambda other: getattr(other, name))
 
+    def _reach(self, name: str) -> Value:
+        if name not in REACH_STATISTICS:
+            raise _unknown(self.record.tool, name, (*REACH_STATISTICS, "mtu"))
+        metric = f"{reach.family(self.record)}.{name}"
+        self.available(metric)
+        number, detail = reach.statistic(self.record, name), reach.lines(self.record)
+        label, unit = f"{self.title}: {reach.LABELS[name]}", REACH_STATISTICS[name]
+        if reach.is_silent(self.record):
+            return self._value(metric, label, number, unit, detail)
+        again = lambda other: getattr(other, name)  # noqa: E731 - as for the other values
+        return self._value(metric, label, number, unit, detail, again)
+
     @property
     def mtu(self) -> Value:
-        """Return the RDMA MTU that both ends agreed on, in bytes."""
+        """Return the RDMA MTU that both ends agreed on, or that a full ping passed, in bytes."""
         self.available("link.mtu")
+        if self.record.tool in PROBES:
+            mtu, detail = reach.mtu(self.record), reach.lines(self.record)
+            return self._value("link.mtu", f"{self.title}: RDMA MTU", mtu, "B", detail)
         if self.record.mtu is None:
             raise MissingValueError(f"{self.record.target}: {self.title} did not print its MTU")
         return self._value("link.mtu", f"{self.title}: MTU", self.record.mtu, "B")

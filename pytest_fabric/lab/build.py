@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import adapters, gids
+from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
 
 #: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
@@ -28,6 +30,15 @@ SLOTS = ((800e9, 64e9, 16), (400e9, 32e9, 16), (200e9, 16e9, 16), (0.0, 8e9, 16)
 
 #: Where rails without a declared network live: shared address space, RFC 6598.
 UNDECLARED = ipaddress.IPv4Network("100.64.0.0/10")
+
+
+class Class(TypedDict, total=False):
+    """The fields of a port that say how it treats RDMA."""
+
+    trust: str
+    is_tagged: bool
+    ecn: frozenset[str]
+    cnp: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,8 @@ def nodes(cluster: config.Cluster) -> tuple[Node, ...]:
     Raises ConfigError on a perftest version that is none, and on a network that is too small.
     """
     places = _places(cluster)
-    return tuple(_node(node, cluster, places) for node in cluster.nodes.values())
+    made = tuple(_node(node, cluster, places) for node in cluster.nodes.values())
+    return cabled(made, cluster)
 
 
 def _places(cluster: config.Cluster) -> Iterator[Place]:
@@ -86,6 +98,7 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         ),
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
+        guards_arp=len({port.network for port in ports}) < len(ports),
     )
 
 
@@ -152,6 +165,9 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter:
         gids=gids.table(layer, guid, address, netdevs[0], adapter.gid_kinds),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
+        pkeys=_pkeys(rail.profile),
+        network=place.network,
+        **_class(roce),
     )
 
 
@@ -168,6 +184,28 @@ def _priorities(roce: config.Roce | None) -> dict[int, int]:
     if roce is None or roce.dscp is None or roce.class_priority is None:
         return {}
     return {roce.dscp: roce.class_priority}
+
+
+def _pkeys(profile: config.Profile) -> tuple[int, ...]:
+    """Return the partitions of a port: everybody's, and the declared one."""
+    declared = profile.infiniband and profile.infiniband.partition
+    return tuple(dict.fromkeys((0xFFFF, int(declared, 16)))) if declared else (0xFFFF,)
+
+
+def _class(roce: config.Roce | None) -> Class:
+    """Return how a port is set up where that is declared; what is not keeps the usual values."""
+    found: Class = {}
+    if roce is None:
+        return found
+    if roce.trust is not None:
+        found["trust"] = roce.trust
+        found["is_tagged"] = roce.trust == "pcp"
+    if roce.ecn is False:
+        found["ecn"] = frozenset()
+    if roce.cnp is not None:
+        priority = roce.cnp.priority
+        found["cnp"] = (roce.cnp.dscp, roce.cnp.dscp >> 3 if priority is None else priority)
+    return found
 
 
 def _speed(profile: config.Profile) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from pytest_fabric import results
 
@@ -97,7 +97,14 @@ class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
     `speed_bps` and `pcie_width` are what was negotiated. `priorities` maps DSCP to priority where
-    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default.
+    the rule `dscp >> 3` does not hold. The fields after `state` are healthy by default. A port that
+    trusts PCP knows the class of RDMA only where its frames are tagged; `ecn` holds the points of
+    congestion control that are on, `cnp` DSCP and priority of its notifications.
+
+    `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares; of its
+    switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
+    `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
+    the switch passes on, `late_s` how late its kernel takes in a packet.
     """
 
     id: results.Port
@@ -134,12 +141,53 @@ class Port:
     module: Module = Module()
     signal: Signal = Signal()
     slot: Slot = Slot()
+    switch: str = ""
+    switch_port: str = ""
+    has_neighbour: bool = True
+    pkeys: tuple[int, ...] = (0xFFFF,)
+    uplink: str = "fast"
+    trust: str = "dscp"
+    is_tagged: bool = False
+    ecn: frozenset[str] = frozenset({"np", "rp"})
+    cnp: tuple[int, int] = (48, 6)
+    global_pause: bool = False
+    class_override: int | None = None
+    network: IPv4Network | IPv6Network | None = None
+    loss: float = 0.0
+    filters_ping: bool = False
+    path_mtu: int | None = None
+    late_s: float = 0.0
+    drops_rdma: bool = False
     loses: float = 0.0
 
     @property
     def is_ethernet(self) -> bool:
         """Whether the link layer is Ethernet (RoCE) and not InfiniBand."""
         return self.layer == ETHERNET
+
+    def priority_of(self, dscp: int) -> int:
+        """Return the priority on which the port sends RDMA that is asked for with a DSCP."""
+        is_known = self.trust != "pcp" or self.is_tagged
+        if self.best_effort or not self.is_ethernet or not is_known:
+            return 0
+        return self.mapped(self.marked(dscp))
+
+    def marked(self, dscp: int) -> int:
+        """Return the DSCP that is on the wire when a tool asks for one."""
+        return dscp if self.class_override is None else self.class_override >> 2
+
+    def arrival(self, sender: Port, dscp: int) -> int:
+        """Return the priority on which the port counts what another one sends with a DSCP."""
+        sent = sender.priority_of(dscp)
+        if sender.best_effort or not self.is_ethernet:
+            return sent
+        if self.trust == "pcp":
+            return sent if sender.is_tagged else 0
+        return self.mapped(sender.marked(dscp))
+
+    def mapped(self, dscp: int) -> int:
+        """Return the priority that the port's table gives a DSCP."""
+        return self.priorities.get(dscp, dscp >> 3)
 
     @property
     def state_file(self) -> str:
@@ -154,7 +202,9 @@ class Node:
     `ssh` is up, down (nothing listens), silent (accepts and says nothing) or dropped (ends a while
     after a log-in); `sudo` holds the tools that its user may run as root. `gpu_job` says that a job
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
-    `needs_root` says that its user cannot read what only root may.
+    `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
+    subnet has no manager.
+    `guards_arp` says that each interface answers for its own address only.
     """
 
     name: str
@@ -167,6 +217,8 @@ class Node:
     gpu_job: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     needs_root: bool = False
+    has_manager: bool = True
+    guards_arp: bool = False
 
     @property
     def has_job(self) -> bool:

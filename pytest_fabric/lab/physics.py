@@ -35,6 +35,9 @@ SEND_S = 0.06e-6
 OVERHEAD_BYTES = {ETHERNET: 82, INFINIBAND: 26}
 UNCOUNTED_BYTES = {ETHERNET: 24, INFINIBAND: 0}
 
+#: Headers of an RDMA write inside its IP packet, that of IPv4 included: UDP, BTH, RETH, ICRC.
+PACKET_BYTES = 20 + 8 + 12 + 16 + 4
+
 #: Share of the PCIe line rate that payload can use: 128/130 coding and packet headers.
 PCIE_EFFICIENCY = 128 / 130 * 0.90
 #: Messages per second of one queue pair.
@@ -123,6 +126,11 @@ def pcie_bps(port: Port) -> float:
 def packets(size: int, mtu: int) -> int:
     """Return how many packets a message of `size` bytes takes."""
     return max(1, ceil(size / mtu))
+
+
+def ip_bytes(size: int, one: Port, other: Port) -> int:
+    """Return the largest IP packet of a message of `size` bytes over RoCE."""
+    return min(size, one.mtu, other.mtu) + PACKET_BYTES
 
 
 def wire_bytes(size: int, mtu: int, layer: str) -> int:

@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine
+from pytest_fabric.lab import gids, growth, machine, qos
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
@@ -16,7 +16,10 @@ from pytest_fabric.lab.traffic import Tally
 LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}
 
 #: Ethernet MTU that carries an RDMA MTU, as sites set it.
-NETDEV_MTU = {4096: 9000, 2048: 2200, 1024: 1500}
+NETDEV_MTU = {4096: 9000, 2048: 4096, 1024: 1500}
+
+#: Entries of the lab's table of partition keys.
+PKEYS = 8
 
 STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
 
@@ -44,8 +47,9 @@ def root(
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
-            slaves = f"/sys/class/net/{_bond(port)}/bonding/slaves"
+            slaves = f"/sys/class/net/{bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
+            _put(tree, f"/sys/class/net/{bond(port)}/mtu", str(netdev_mtu(port)))
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
@@ -54,6 +58,8 @@ def root(
     _put(tree, "/sys/devices/system/cpu", _cpus())
     _put(tree, "/proc/uptime", Live(lambda: _uptime(uptime())))
     _put(tree, "/proc/self", _self())
+    for path, entry in qos.entries(node).items():
+        _put(tree, path, entry)
     _put(tree, "/etc/os-release", machine.OS_RELEASE)
     _put(tree, "/etc/hostname", node.name)
     for path, text in node.files.items():
@@ -163,10 +169,17 @@ def _port(port: Port) -> dict[str, Entry]:
         "rate": rate(port),
         "link_layer": port.layer,
         "lid": f"{port.lid:#x}",
-        "sm_lid": "0x0" if port.is_ethernet else "0x1",
+        "sm_lid": "0x1" if port.lid else "0x0",
+        "pkeys": _pkeys(port),
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
     }
+
+
+def _pkeys(port: Port) -> dict[str, Entry]:
+    """Return the table of partition keys: most of it is empty."""
+    table = [*port.pkeys, *[0] * (PKEYS - len(port.pkeys))]
+    return {str(index): f"{key:#06x}" for index, key in enumerate(table)}
 
 
 def rate(port: Port) -> str:
@@ -189,21 +202,21 @@ def _gid_types(port: Port) -> dict[str, Entry]:
 
 def _gid_netdevs(port: Port) -> dict[str, Entry]:
     empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
-    bond = _bond(port) if len(port.netdevs) > 1 else None
-    return {**empty, **{str(gid.index): bond or gid.netdev for gid in port.gids if gid.netdev}}
+    above = bond(port) if len(port.netdevs) > 1 else None
+    return {**empty, **{str(gid.index): above or gid.netdev for gid in port.gids if gid.netdev}}
 
 
-def _bond(port: Port) -> str:
+def bond(port: Port) -> str:
+    """Return the name of the bond of a port that has several netdevs."""
     return f"bond{port.guid % 100}"
 
 
 def _netdev(port: Port, member: int) -> dict[str, Entry]:
     up = port.state == "ACTIVE"
     speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
-    mtu = NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
     return {
         "speed": speed if up else Unreadable(errno.EINVAL),
-        "mtu": str(mtu),
+        "mtu": str(netdev_mtu(port)),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
         "carrier_down_count": str(2 + port.signal.flaps),
@@ -214,6 +227,11 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
             for name in ("rx_bytes", "rx_packets", "tx_bytes", "tx_packets")
         },
     }
+
+
+def netdev_mtu(port: Port) -> int:
+    """Return the MTU of a port's netdev; that of IPoIB on InfiniBand."""
+    return NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
 
 
 def _loopback() -> dict[str, Entry]:

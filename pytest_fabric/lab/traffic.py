@@ -50,8 +50,9 @@ class Tally:
 class Flow:
     """Data from one port to another: `bps` payload bits for `seconds` when nothing shares them.
 
-    The sender's frames travel on `priority`, the receiver's answers on `answers`. `verb` is what
-    the requests are. A `bulk` flow shares its ports with others; small messages do not notice.
+    The sender's frames travel on `priority`, the receiver's answers on `answers`; the other end may
+    count them on another one (`arrives`, `answers_arrive`). `verb` is what the requests are. A
+    `bulk` flow shares its ports with others; small messages do not notice.
     """
 
     sender: Port
@@ -69,6 +70,8 @@ class Flow:
     payload: float = 0.0
     messages: int = 0
     begun: float = 0.0
+    arrives: int | None = None
+    answers_arrive: int | None = None
 
     def average_bps(self) -> float:
         """Return the payload bits per second so far."""
@@ -236,10 +239,12 @@ def _count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
     more = messages - flow.messages
     packets = more * each
     data = more * physics.wire_bytes(flow.size, mtu, layer)
-    _move(sender, receiver, flow.priority, data - packets * _uncounted(layer), packets)
+    octets = data - packets * _uncounted(layer)
+    _move(sender, receiver, flow.priority, octets, packets, flow.arrives)
     answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
     header = physics.OVERHEAD_BYTES[layer] - _uncounted(layer)
-    _move(receiver, sender, flow.answers, more * (header + answer), more)
+    octets = more * (header + answer)
+    _move(receiver, sender, flow.answers, octets, more, flow.answers_arrive)
     if flow.verb == "write":
         receiver.write_requests += more
     if flow.verb == "read":
@@ -263,8 +268,16 @@ def _uncounted(layer: str) -> int:
     return physics.UNCOUNTED_BYTES[layer]
 
 
-def _move(sender: Tally, receiver: Tally, priority: int, octets: int, packets: int) -> None:
+def _move(
+    sender: Tally,
+    receiver: Tally,
+    priority: int,
+    octets: int,
+    packets: int,
+    arrives: int | None = None,
+) -> None:
+    there = priority if arrives is None else arrives
     sender.sent_bytes[priority] += octets
     sender.sent_packets[priority] += packets
-    receiver.received_bytes[priority] += octets
-    receiver.received_packets[priority] += packets
+    receiver.received_bytes[there] += octets
+    receiver.received_packets[there] += packets

@@ -19,6 +19,12 @@ class Books:
         self.lock = threading.Lock()
 
     @contextmanager
+    def held(self) -> Iterator[None]:
+        """Work on the record with the ports still in hand: what is next on them depends on it."""
+        with self.lock:
+            yield
+
+    @contextmanager
     def after(self, free: Callable[[bool], None]) -> Iterator[None]:
         """Give the ports back, and work on the record when others have started on them."""
         free(True)

@@ -11,7 +11,8 @@ from functools import partial
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure import plan, storms
+from pytest_fabric.measure import plan, probe, storms
+from pytest_fabric.measure.barred import Barred, is_reach
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -24,20 +25,16 @@ from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
-from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.metrics import MEANINGS, PROBES
 from pytest_fabric.results import (
     Failure,
     Measured,
     Measurement,
-    Pair,
     Port,
 )
 
 #: What a measurement says that was asked for when the run had been stopped.
 STOPPED = "the run was stopped"
-
-#: Errors that took a deadline to find.
-HANGS = frozenset({"hang", "not_ready", "control_unreachable"})
 
 #: Called now and then while a result is awaited.
 Waiting = Callable[[], None]
@@ -72,7 +69,7 @@ class Engine:
         self._orders = itertools.count()
         self._preconditions = Preconditions(fabric, policy.allow_busy)
         self._given_up: set[str] = set()
-        self._hung: dict[Pair, str] = {}
+        self._barred = Barred()
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._known = Known((), misses, policy.confirm)
         self.taken_over = 0
@@ -97,7 +94,7 @@ class Engine:
         jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
-        self._fabric.read(asked(wants))
+        self._fabric.read(asked(wants, self._cluster))
         self._preconditions.look(targets)
         self._begin(jobs)
 
@@ -179,7 +176,7 @@ class Engine:
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
-        return plan.refusal(want, self._policy)
+        return plan.refusal(want, self._cluster, self._policy)
 
     def _job(self, want: Want) -> Job:
         return plan.job_of(want, self._cluster, self._policy)
@@ -246,15 +243,17 @@ class Engine:
         return kept
 
     def _measured(self, job: Job, free: Free) -> Measurement:
-        """Make a measurement, unless the pair hung before: each hang costs half a minute."""
-        if (hung := self._hung.get(job.pair)) is not None:
-            tool = job.settings.tool
-            message = f"{job.pair}: {tool}: not tried, since {hung} on this pair hung before"
-            return pair_measurement.without_value(job.pair, job.settings, Failure("hang", message))
+        """Make a measurement, unless it is known to fail after a long time."""
         after = partial(self._books.after, free)
-        record = pair_measurement.measure(self._fabric, job, self._ports, after)
-        if record.error is not None and record.error.kind in HANGS:
-            self._hung[job.pair] = job.settings.tool
+        if job.settings.tool in PROBES:
+            return probe.measure(self._fabric, job, after)
+        failure = self._barred.failure(job)
+        if failure is not None:
+            return pair_measurement.without_value(job.pair, job.settings, failure)
+        record = pair_measurement.measure(
+            self._fabric, job, self._ports, self._books.held if is_reach(job) else after
+        )
+        self._barred.note(job, record)
         return record
 
     def _kept(self, record: Measurement) -> Measurement:

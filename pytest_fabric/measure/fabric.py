@@ -147,7 +147,8 @@ class Fabric:
         for rail in self.cluster.nodes[node].rails:
             with contextlib.suppress(MeasurementError):  # its slot is empty: told by its own checks
                 ends.append(self.end(Port(node, rail)))
-        subject = Subject(node, self.facts(node), tuple(ends))
+        plan = tuple(self.cluster.cables.values())
+        subject = Subject(node, self.facts(node), tuple(ends), plan)
         outcomes = self.session(node).collect(topic.job(subject))
         reading = Reading(node, topic.name, topic.read(subject, outcomes))
         self._keep_reading(reading)

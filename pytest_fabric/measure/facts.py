@@ -16,6 +16,7 @@ from pytest_fabric.transport import Collect, Glob, Outcome
 PROGRAMS = {
     **dict.fromkeys((*LATENCY_TOOLS, *BANDWIDTH_TOOLS), "perftest"),
     "ethtool": "ethtool",
+    "ping": "iputils-ping",
     "taskset": "util-linux",
     "flock": "util-linux",
     "timeout": "coreutils",

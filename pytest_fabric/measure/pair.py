@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from pytest_fabric.counters import growth, require
+from pytest_fabric.counters import growth, per_priority, require
 from pytest_fabric.errors import (
     CounterError,
     FabricError,
@@ -222,8 +222,11 @@ def _window(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
 def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
     """Return the pause of lossless priorities that an end cannot count: PFC is off there.
 
-    mlx5 has a pause counter of a priority only while PFC is on for it.
+    mlx5 has a pause counter of a priority only while PFC is on for it. A driver that counts PFC as
+    a whole only has none ever.
     """
+    if not per_priority(side.end.rdma.driver, "pause"):
+        return {}
     roce = side.end.rail.profile.roce
     name = str(side.end.port)
     pauses = [g for g in grown if g.port == name and g.meaning == "pause"]

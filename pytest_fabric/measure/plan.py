@@ -13,7 +13,7 @@ from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure.claims import Claims
 from pytest_fabric.measure.schedule import Task
 from pytest_fabric.measure.settings import Settings, resolve
-from pytest_fabric.metrics import LATENCY_TOOLS
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
 from pytest_fabric.results import Pair, Port
 
 #: Loads from the least: what a measurement of each may do to the traffic of others.
@@ -22,6 +22,9 @@ LOADS = ("light", "full", "disruptive")
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
 #: addresses, calibration of the clock, counters.
 OVERHEAD_S = {"light": 2.5, "full": 3.5, "disruptive": 3.5}
+
+#: What a ping takes beside its packets, in seconds: a job without counters and without a peer.
+PROBE_OVERHEAD_S = 1.0
 
 #: A latency of a plan, in seconds, where no median is declared.
 USUAL_LATENCY_S = 3e-6
@@ -108,7 +111,7 @@ def job_of(want: Want, cluster: Cluster, policy: Policy) -> Job:
 
 def load_of(declaration: Declaration, strategy: str) -> str:
     """Return what a measurement may do to others: all ports of a fabric at once disrupt it."""
-    if declaration.tool in LATENCY_TOOLS:
+    if declaration.tool in (*LATENCY_TOOLS, *PROBES):
         return "light"
     return "disruptive" if strategy == "permutation" else "full"
 
@@ -166,6 +169,8 @@ def places(cluster: Cluster) -> Mapping[str, int]:
 def expected_s(job: Job) -> float:
     """Return how long a measurement should take, in seconds."""
     settings = job.settings
+    if settings.tool in PROBES:
+        return settings.expected_s + PROBE_OVERHEAD_S
     if settings.duration_s is not None:
         return settings.duration_s + OVERHEAD_S[job.load]
     round_trips = 1 if settings.tool.startswith("ib_read") else 2
@@ -173,13 +178,13 @@ def expected_s(job: Job) -> float:
 
 
 def jobs_of(wants: Iterable[Want], cluster: Cluster, policy: Policy) -> list[Job]:
-    """Return the measurements of a run in order, each once; what cannot be resolved is left out.
+    """Return the measurements of a run in order, each once; what cannot be made is left out.
 
     One after another in the order of the tests, and each over all its pairs in their order.
     """
     found: dict[str, Job] = {}
     for want in wants:
-        if not isinstance(want.target, Pair):
+        if not isinstance(want.target, Pair) or not_available(want, cluster):
             continue
         try:
             job = job_of(want, cluster, policy)
@@ -204,9 +209,23 @@ def is_allowed(load: str, policy: Policy) -> bool:
     return LOADS.index(load) <= LOADS.index(policy.load)
 
 
-def refusal(want: Want, policy: Policy) -> str | None:
+def refusal(want: Want, cluster: Cluster, policy: Policy) -> str | None:
     """Return why a run may not measure what is wanted, or None when it may."""
+    reason = not_available(want, cluster)
+    if reason is not None:
+        return reason
     load = load_of(want.declaration, policy.strategy)
     if is_allowed(load, policy):
         return None
     return f"{want.declaration.tool} is {load} load, this run may only be {policy.load}"
+
+
+def not_available(want: Want, cluster: Cluster) -> str | None:
+    """Return why a profile says that a tool shows nothing on a pair, or None when it may."""
+    tool = want.declaration.tool
+    ends = (want.target.client, want.target.server) if isinstance(want.target, Pair) else ()
+    for profile in (cluster.rail(end).profile for end in ends):
+        reason = profile.why_not_available(tool)
+        if reason is not None:
+            return f"{tool}: not available by profile {profile.name}: {reason}"
+    return None

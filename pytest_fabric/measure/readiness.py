@@ -39,7 +39,8 @@ def problems(fabric: Fabric, node: Node) -> list[str]:
 def _missing_tools(node: Node, found: NodeFacts, prefix: tuple[str, ...]) -> Iterator[str]:
     packages: dict[str, list[str]] = defaultdict(list)
     for program, package in facts.PROGRAMS.items():
-        if program not in found.tools and not (prefix and package == "perftest"):
+        is_needed = any(p.why_not_available(program) is None for p in _profiles(node))
+        if is_needed and program not in found.tools and not (prefix and package == "perftest"):
             packages[package].append(program)
     if packages:
         missing = "; ".join(

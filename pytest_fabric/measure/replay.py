@@ -33,7 +33,7 @@ class Replay:
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
-        return plan.refusal(want, self._policy)
+        return plan.refusal(want, self._cluster, self._policy)
 
     def pair(self, want: Want, waiting: Callable[[], None]) -> Measured:
         """Return the stored measurement. Raises MeasurementError where there is none."""

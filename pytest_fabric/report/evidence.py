@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report.places import nodes_of
-from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement
+from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Reach
 from pytest_fabric.units import render
 
 #: So many counters and neighbours are named; the rest is counted.
@@ -34,7 +34,23 @@ def details(measurement: Measurement) -> list[tuple[str, str]]:
 def _values(measurement: Measurement) -> str:
     if measurement.latency is not None:
         return _latency(measurement.latency)
+    if measurement.reach:
+        return "; ".join(map(_reach, measurement.reach))
     return _bandwidth(measurement.bandwidth) if measurement.bandwidth is not None else ""
+
+
+def _reach(one: Reach) -> str:
+    """Return what became of the packets of one end."""
+    extra = {"twice": one.duplicates, "in errors": one.errors}
+    counts = "".join(f", {count:,} {name}" for name, count in extra.items() if count)
+    times = {"min": one.rtt_min_s, "median": one.rtt_median_s, "max": one.rtt_max_s}
+    shown = [f"{name} {render(time, 's')}" for name, time in times.items() if time is not None]
+    trip = f"; round trip {', '.join(shown)}" if shown else ""
+    limit = f"; too long for an MTU of {one.mtu}" if one.mtu is not None else ""
+    return (
+        f"{one.port} sent {one.sent:,} packets of {one.packet_bytes} B, {one.received:,} came back"
+        f"{counts}{trip}{limit}"
+    )
 
 
 def _latency(row: Latency) -> str:
@@ -62,7 +78,12 @@ def _versions(measurement: Measurement) -> str:
 
 
 def _attempts(measurement: Measurement) -> str:
-    tried = [f"port {attempt.control_port} {attempt.outcome}" for attempt in measurement.attempts]
+    tried = [
+        f"port {attempt.control_port} {attempt.outcome}"
+        if attempt.control_port
+        else attempt.outcome
+        for attempt in measurement.attempts
+    ]
     return f"{len(tried)} attempts: {', '.join(tried)}" if len(tried) > 1 else ""
 
 

@@ -32,6 +32,7 @@ MEASUREMENT_KEYS = (
     "attempts",
     "settings",
     "values",
+    "reach",
     "mtu",
     "counters",
     "still",

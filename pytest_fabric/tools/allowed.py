@@ -16,9 +16,11 @@ from pytest_fabric.errors import RefusedCommandError
 
 READABLE = (
     r"/sys/\S+|/dev/infiniband/\S+|/etc/os-release|"
-    r"/proc/(uptime|self/limits|self/status|net/tcp6?|irq/\*/effective_affinity_list)"
+    r"/proc/(uptime|self/limits|self/status|net/tcp6?|net/route|irq/\*/effective_affinity_list)|"
+    r"/proc/sys/net/ipv4/conf/\*/arp_(ignore|announce)"
 )
 NAME = r"[A-Za-z0-9_.:@-]+"
+HOST = r"[A-Za-z0-9:][A-Za-z0-9_.:%-]*"
 
 #: Each pattern must match the whole command line, words joined by single blanks.
 ALLOWED = tuple(
@@ -34,10 +36,19 @@ ALLOWED = tuple(
         rf"ethtool (-S|-m|(-I )?--show-fec) {NAME}",
         r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
         r"lspci -vvv -D -s [0-9a-f:.]+",
+        rf"ethtool -a {NAME}",
+        rf"mlnx_qos -i {NAME}",
+        rf"dcb -N -j (pfc|app) show dev {NAME}",
         r"ibv_devinfo",
+        r"lldpcli show neighbors -f json0",
+        rf"lldptool -t -n -i {NAME}",
+        rf"sminfo( -C {NAME} -P \d+)?",
+        rf"iblinkinfo --line( -C {NAME} -P \d+)?( -D 0)?",
         r"rdma resource show (ctx|qp)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
+        rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
+        rf"( -I {HOST}){{0,2}} {HOST}",
         r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",

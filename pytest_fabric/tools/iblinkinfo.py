@@ -75,9 +75,18 @@ class FabricLink:
     could_be_speed: str | None
 
 
-def command(*, line: bool = True) -> tuple[str, ...]:
-    """Return the command line that shows every link; with `line` each stands for itself."""
-    return ("iblinkinfo", "--line") if line else ("iblinkinfo",)
+def command(
+    *, line: bool = True, device: str | None = None, port: int = 1, is_near: bool = False
+) -> tuple[str, ...]:
+    """Return the command line that shows every link; with `line` each stands for itself.
+
+    `device` and `port` say from where; `is_near` asks for the links of that device alone, by a
+    partial scan of one hop. Raises ValueError for a device or port that is none.
+    """
+    words = ("iblinkinfo", *(("--line",) if line else ()))
+    if device is not None:
+        words += ("-C", ib_words.device(device), "-P", ib_words.number("port", port, 255))
+    return (*words, "-D", "0") if is_near else words
 
 
 def parse(text: str) -> list[FabricLink]:

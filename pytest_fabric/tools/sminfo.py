@@ -31,9 +31,14 @@ class SubnetManager:
     state: str | None
 
 
-def command() -> tuple[str, ...]:
-    """Return the command line that asks the manager of the first port's fabric."""
-    return ("sminfo",)
+def command(device: str | None = None, port: int = 1) -> tuple[str, ...]:
+    """Return the command line that asks the manager of a port's fabric, or of the first port's.
+
+    Raises ValueError for a device or port that is none.
+    """
+    if device is None:
+        return ("sminfo",)
+    return ("sminfo", "-C", ib_words.device(device), "-P", ib_words.number("port", port, 255))
 
 
 def parse(text: str) -> SubnetManager:

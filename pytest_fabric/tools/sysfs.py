@@ -119,6 +119,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
         irq_cpus=_irq_cpus(tree, base),
         traffic_class=_number(tree.get(f"{base}/tc/{number}/traffic_class")),
         pcie=hops,
+        netdev_mtu=_netdev_mtu(tree, netdevs),
     )
 
 
@@ -165,13 +166,20 @@ def _netdev_speed(tree: Tree, netdevs: tuple[str, ...]) -> float | None:
     return sum(known) * 1e6 if known and len(known) == len(speeds) else None
 
 
-def _roce_mtu(tree: Tree, netdevs: tuple[str, ...]) -> int | None:
+def _netdev_mtu(tree: Tree, netdevs: tuple[str, ...]) -> int | None:
+    """Return the largest IP packet that all netdevs send whole, or None where none says it."""
     sizes = [_number(tree.get(f"{NET}/{name}/mtu")) for name in netdevs]
-    known = [size for size in sizes if size is not None]
-    if not known:
-        return None
-    room = min(known) - ROCE_HEADERS
-    return next((mtu for mtu in RDMA_MTUS if mtu <= room), None)
+    return min((size for size in sizes if size is not None), default=None)
+
+
+def _roce_mtu(tree: Tree, netdevs: tuple[str, ...]) -> int | None:
+    packet = _netdev_mtu(tree, netdevs)
+    return None if packet is None else rdma_mtu(packet)
+
+
+def rdma_mtu(packet_bytes: int) -> int | None:
+    """Return the largest RDMA MTU whose full RoCE packet fits an IP packet, or None for none."""
+    return next((mtu for mtu in RDMA_MTUS if mtu <= packet_bytes - ROCE_HEADERS), None)
 
 
 def _gids(tree: Tree, port: str) -> tuple[Gid, ...]:

@@ -116,6 +116,76 @@ profiles:
     ]
 
 
+def limits_of(roce: str, rest: str = "") -> dict[str, tuple[str, str]]:
+    """Return text and place of each limit on the class of RDMA that a profile makes."""
+    found = profile(
+        f"""
+profiles:
+  a:
+    link: {{layer: Ethernet, mtu: 4096}}
+    roce:
+      {roce}
+{rest}
+"""
+    )
+    return {
+        name: (limit.text, limit.source.rpartition(":")[2])
+        for name, limit in found.limits.items()
+        if name.startswith("roce.")
+    }
+
+
+ROOM = {"roce.netdev_mtu": (">= 4192 B", "6")}
+
+
+@pytest.mark.parametrize(
+    ("roce", "limits"),
+    [
+        ("version: 1", {"gid_version": ("== 1", "8")}),
+        ("lossless: []", {"lossless": ("== none", "8"), "gid_version": ("== 2", "7")}),
+        ("lossless: [3, 4]", {"lossless": ("== 3,4", "8"), "gid_version": ("== 2", "7")}),
+        ("ecn: false", {"ecn": ("== off", "8"), "gid_version": ("== 2", "7")}),
+        ("dscp: 26", {"dscp_priority": ("== 3", "8"), "gid_version": ("== 2", "7")}),
+        ("trust: pcp\n      dscp: 26", {"trust": ("== pcp", "8"), "gid_version": ("== 2", "7")}),
+        (
+            "dscp: 26\n      priority: 5",
+            {"dscp_priority": ("== 5", "9"), "gid_version": ("== 2", "7")},
+        ),
+        (
+            "dscp: 26\n      lossless: [4]\n      version: 2",
+            {
+                "lossless": ("== 4", "9"),
+                "dscp_priority": ("== 4", "9"),
+                "gid_version": ("== 2", "10"),
+            },
+        ),
+        ("cnp: {dscp: 48}", {"cnp_dscp": ("== 48", "8"), "gid_version": ("== 2", "7")}),
+        (
+            "cnp:\n        dscp: 48\n        priority: 6",
+            {
+                "cnp_dscp": ("== 48", "9"),
+                "cnp_priority": ("== 6", "10"),
+                "gid_version": ("== 2", "7"),
+            },
+        ),
+    ],
+)
+def test_what_is_declared_of_roce_is_a_limit_at_its_line(
+    roce: str, limits: dict[str, tuple[str, str]]
+) -> None:
+    """Each key that is written; what is not written binds nobody but the version."""
+    expected = {f"roce.{name}": limit for name, limit in limits.items()}
+
+    assert limits_of(roce) == expected | ROOM
+
+
+def test_a_site_may_ask_for_more_room_than_the_rdma_mtu_needs() -> None:
+    """The bound follows from link.mtu, and is nobody's declaration."""
+    limits = limits_of("version: 2", "    limits: {roce.netdev_mtu: '== 9000 B'}")
+
+    assert limits["roce.netdev_mtu"] == ("== 9000 B", "9")
+
+
 def test_a_fact_that_is_not_declared_may_have_a_limit() -> None:
     """Where hardware is mixed, a bound can stand instead of a declaration."""
     found = profile(

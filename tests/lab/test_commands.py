@@ -13,7 +13,7 @@ from .clusters import INFINIBAND, ROCE, fabric
 
 CARD = "/sys/class/infiniband/mlx5_0"
 ONLY = "ethtool: the lab answers only: " + ", ".join(
-    f"ethtool {form} DEVNAME" for form in ("-S", "--show-fec", "-I --show-fec", "-m")
+    f"ethtool {form} DEVNAME" for form in ("-S", "--show-fec", "-I --show-fec", "-m", "-a")
 )
 ZERO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 

@@ -46,6 +46,32 @@ CHANGES = {
     "aer": "slot",
     "aer_uncorrectable": "slot",
     "max_read_request": "slot",
+    "cable_wrong_port": "switch_port",
+    "cable_missing_lldp": "has_neighbour",
+    "pfc_off": "lossless",
+    "pfc_other_priority": "lossless",
+    "trust_pcp": "trust",
+    "dscp_map": "priorities",
+    "ecn_np_off": "ecn",
+    "ecn_rp_off": "ecn",
+    "cnp_class": "cnp",
+    "global_pause": "global_pause",
+    "gid_v1_only": "gids",
+    "tclass_override": "class_override",
+    "netdev_mtu": "mtu",
+    "ping_loss": "loss",
+    "ping_blocked": "filters_ping",
+    "path_mtu": "path_mtu",
+    "slow_reply": "late_s",
+    "rdma_blocked": "drops_rdma",
+}
+
+#: The same, of faults that a port on InfiniBand only can have.
+INFINIBAND_CHANGES = {
+    "wrong_partition": "pkeys",
+    "no_lid": "lid",
+    "slow_ib_link": "uplink",
+    "ib_link_down": "uplink",
 }
 
 
@@ -60,7 +86,9 @@ def changed(one: Port | Node, other: Port | Node) -> list[str]:
 def test_every_fault_is_covered_here() -> None:
     on_nodes = {name for name, fault in CATALOGUE.items() if fault.places == ("node",)}
 
-    assert set(CATALOGUE) == set(CHANGES) | on_nodes
+    between = {name for name, fault in CATALOGUE.items() if fault.on_fabric is not None}
+
+    assert set(CATALOGUE) == {*CHANGES, *INFINIBAND_CHANGES, *on_nodes, *between}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -130,4 +158,39 @@ def test_every_fault_says_what_it_is_and_why_it_happens() -> None:
         assert fault.text
         assert fault.cause
         assert set(fault.places) <= {"node", "port"}
-        assert (fault.on_node is None) != (fault.on_port is None)
+        changes = (fault.on_node, fault.on_port, fault.on_fabric)
+        assert sum(change is not None for change in changes) == 1
+
+
+@pytest.mark.parametrize("name", INFINIBAND_CHANGES)
+def test_a_fault_of_infiniband_changes_one_thing_of_that_port(name: str) -> None:
+    healthy, faulty = nodes(INFINIBAND), nodes(INFINIBAND, f"{name}@ib2:rail0")
+
+    assert [name for name in healthy if healthy[name] != faulty[name]] == ["ib2"]
+    before, after = healthy["ib2"].ports[0], faulty["ib2"].ports[0]
+    assert changed(before, after) == [INFINIBAND_CHANGES[name]]
+
+
+@pytest.mark.parametrize(
+    ("target", "ends"),
+    [
+        ("gpu002:rail1", {"gpu002:rail1": "leaf-1 swp3", "gpu003:rail1": "leaf-1 swp2"}),
+        ("gpu004:rail0", {"gpu004:rail0": "leaf-0 swp1", "gpu001:rail0": "leaf-0 swp4"}),
+        ("gpu002", {"gpu002:rail0": "leaf-1 swp2", "gpu002:rail1": "leaf-0 swp2"}),
+    ],
+)
+def test_swapped_cables_are_those_of_two_ports(target: str, ends: dict[str, str]) -> None:
+    before = {port.id: port for node in nodes().values() for port in node.ports}
+    faulty = nodes(ROCE, f"cable_swapped@{target}")
+    after = {port.id: port for node in faulty.values() for port in node.ports}
+
+    moved = {name: port for name, port in after.items() if port != before[name]}
+    assert {str(name): f"{p.switch} {p.switch_port}" for name, p in moved.items()} == ends
+    assert all(
+        set(changed(before[name], moved[name])) <= {"switch", "switch_port"} for name in moved
+    )
+
+
+def test_one_cable_cannot_be_swapped() -> None:
+    with pytest.raises(ConfigError, match="expected two cables to swap, found one"):
+        nodes(INFINIBAND, "cable_swapped@ib1")

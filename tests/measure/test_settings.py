@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from pytest_fabric import ib_read_bw, ib_write_bw, ib_write_lat
+from pytest_fabric import ib_read_bw, ib_write_bw, ib_write_lat, ping, rdma_reach
 from pytest_fabric.errors import MeasurementError
+from pytest_fabric.measure.plan import Policy, Want, expected_s, jobs_of, refusal
 from pytest_fabric.measure.settings import resolve
 from pytest_fabric.results import Pair, Port
 from tests.clusters import TEXT, cluster
@@ -85,3 +88,41 @@ def test_another_partition_than_the_default_is_refused() -> None:
 
     with pytest.raises(MeasurementError, match="0x8001"):
         resolve(ib_write_bw(), PAIR, profile, profile)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"packets": 0}, r"ping\(packets=0\): expected a whole number of at least 1"),
+        ({"packets": 1.5}, r"ping\(packets=1.5\): expected a whole number"),
+        ({"isolate": "rack"}, r"ping\(isolate='rack'\): expected one of node, leaf, fabric"),
+    ],
+)
+def test_a_ping_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ping(**options)
+
+
+def test_a_ping_takes_no_part_in_classes_and_partitions() -> None:
+    """It shows the path; ends of unlike classes can be pinged all the same."""
+    other = cluster(TEXT.replace("dscp: 26", "dscp: 10")).nodes["gpu001"].profile
+    settings = resolve(ping(), PAIR, PROFILE, other)
+
+    assert (settings.traffic_class, settings.priority, settings.duration_s) == (None, None, None)
+    assert (settings.size, settings.iterations, settings.expected_s) == (56, 3000, 6.0)
+
+
+def test_what_a_profile_does_not_have_is_refused_and_not_planned() -> None:
+    """With its reason, whatever the load; other tools are measured."""
+    text = TEXT.replace("not_available: {", 'not_available: {ping: "no address", ')
+    cluster_without = cluster(text)
+    wants = [Want(ping(full_size=True), PAIR), Want(rdma_reach(), PAIR)]
+
+    assert refusal(wants[0], cluster_without, Policy()) == (
+        "ping: not available by profile ours: no address"
+    )
+    assert refusal(wants[1], cluster_without, Policy()) is None
+    assert refusal(wants[0], cluster(), Policy(load="light")) is None
+    jobs = jobs_of(wants, cluster_without, Policy())
+    assert [job.settings.tool for job in jobs] == ["ib_write_lat"]
+    assert expected_s(jobs_of(wants, cluster(), Policy())[0]) == 7.0

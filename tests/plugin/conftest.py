@@ -15,5 +15,6 @@ def site(pytester: pytest.Pytester) -> pytest.Pytester:
     """Return a pytester whose folder holds suites/ and cluster.yaml of this repository."""
     pytester.makeini("[pytest]\naddopts = -p no:cacheprovider\n")
     shutil.copytree(REPOSITORY / "suites", pytester.path / "suites")
-    shutil.copy(REPOSITORY / "cluster.yaml", pytester.path)
+    for name in ("cluster.yaml", "cables.csv"):
+        shutil.copy(REPOSITORY / name, pytester.path)
     return pytester

@@ -34,7 +34,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("recorded")
     shutil.copytree(REPOSITORY / "suites", folder / "suites")
-    shutil.copy(REPOSITORY / "cluster.yaml", folder)
+    for name in ("cluster.yaml", "cables.csv"):
+        shutil.copy(REPOSITORY / name, folder)
     words = [*SELECTION, "--fabric-jobs=1", "--fabric-nodes=gpu[001-002]", "--fabric-allow-busy"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],

@@ -94,6 +94,7 @@ def no_lab_is_left(folder: Path) -> bool:
 def slow(folder: Path) -> Path:
     """Return a folder with a lab that takes a few seconds for the tests of OPTIONS."""
     shutil.copytree(REPOSITORY / "suites", folder / "suites")
+    shutil.copy(REPOSITORY / "cables.csv", folder)
     inventory = (REPOSITORY / "cluster.yaml").read_text()
     (folder / "cluster.yaml").write_text(inventory.replace("time: 0.02", "time: 0.06"))
     return folder

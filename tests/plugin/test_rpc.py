@@ -12,7 +12,7 @@ import pytest
 from pytest_fabric.declare import ib_write_lat
 from pytest_fabric.errors import ConfigError, FabricError, MeasurementError, TransportError
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.results import Pair
+from pytest_fabric.results import Pair, Reach
 from pytest_fabric.rpc import Client, Line, dumps, loads, serve
 
 WANT = Want(ib_write_lat(size=4), Pair.parse("gpu001:rail0..gpu002:rail0"))
@@ -166,3 +166,10 @@ def test_what_cannot_be_read_ends_the_line() -> None:
 
     assert here.receive() is None
     assert here.has_ended
+
+
+def test_what_came_back_of_a_ping_travels() -> None:
+    """It has a module of its own beside the results."""
+    way = Reach("gpu001:rail0", 84, 3000, 2999, 0, 0, 28e-6, 32e-6, 9e-5, None)
+
+    assert loads(dumps((way,))) == (way,)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
 
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.report import records
-from pytest_fabric.results import Verdict
+from pytest_fabric.results import Reach, Verdict
 
-from .examples import verdict
+from .examples import LATENCY, verdict
 
 
 @pytest.mark.parametrize("cut", [1, 40, 60, 300])
@@ -53,3 +53,18 @@ def test_later_keys_do_not_hinder(tmp_path: Path) -> None:
 
     assert records.read_verdicts(path) == [verdict("gpu001")]
     assert [field.name for field in fields(Verdict)] == list(asdict(verdict("gpu001")))
+
+
+def test_a_record_without_pings_is_read() -> None:
+    """Runs of versions that knew none can be replayed and resumed."""
+    record = json.loads(records.dumps(records.from_measurement(LATENCY, {})))
+    del record["reach"]
+
+    assert records.to_measurement(record).reach == ()
+
+
+def test_what_came_back_of_a_ping_is_read_as_it_was_written() -> None:
+    ways = (Reach("a:r0", 84, 3000, 2999, 1, 2, 28e-6, 32e-6, 9e-5, None),)
+    record = json.loads(records.dumps(records.from_measurement(replace(LATENCY, reach=ways), {})))
+
+    assert records.to_measurement(record).reach == ways

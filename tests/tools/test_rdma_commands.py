@@ -33,6 +33,11 @@ from pytest_fabric.tools import (
         (rdma_statistic.command(), "rdma -j statistic show"),
         (rdma_statistic.command("mlx5_0", 2), "rdma -j statistic show link mlx5_0/2"),
         (iblinkinfo.command(), "iblinkinfo --line"),
+        (
+            iblinkinfo.command(device="mlx5_0", port=2, is_near=True),
+            "iblinkinfo --line -C mlx5_0 -P 2 -D 0",
+        ),
+        (sminfo.command("mlx5_0", 1), "sminfo -C mlx5_0 -P 1"),
         (ibnetdiscover.command(ports=True), "ibnetdiscover -p"),
         (sminfo.command(), "sminfo"),
         (perfquery.command(3, 9), "perfquery 3 9"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_fabric.lab import drivers
-from pytest_fabric.lab.commands import ethtool_module
+from pytest_fabric.lab.commands import ethtool_module, ethtool_pause
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
@@ -75,9 +75,15 @@ def _module(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
     return Result(0, ethtool_module.text(port))
 
 
+def _pause(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print global pause."""
+    return ethtool_pause.run(call)
+
+
 FORMS = {
     ("-S",): _statistics,
     ("--show-fec",): _fec,
     ("-I", "--show-fec"): _fec,
     ("-m",): _module,
+    ("-a",): _pause,
 }

@@ -8,7 +8,7 @@ from pytest_fabric.lab.process import Result
 
 SYSTEM = (
     *("cat", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "lspci", "mlxlink"),
-    *("nvidia-smi", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
+    *("nvidia-smi", "ping", "rdma", "sleep", "stat", "sudo", "taskset", "timeout", "uname"),
 )
 
 #: Where the programs that the lab answers to are, as on Debian.
@@ -16,6 +16,9 @@ PATHS = {
     **{name: f"/usr/bin/{name}" for name in PROGRAMS},
     **{name: f"/usr/bin/{name}" for name in SYSTEM},
     "ethtool": "/usr/sbin/ethtool",
+    **{name: f"/usr/sbin/{name}" for name in ("iblinkinfo", "lldpcli", "sminfo")},
+    "dcb": "/usr/sbin/dcb",
+    "mlnx_qos": "/usr/bin/mlnx_qos",
 }
 
 

@@ -10,13 +10,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab.faults import host, link, reach, tools, traffic
+from pytest_fabric.lab.faults import (
+    host,
+    link,
+    path,
+    qos,
+    reach,
+    subnet,
+    tools,
+    traffic,
+    wiring,
+)
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import Node
 from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
-    fault.name: fault for module in (link, traffic, host, tools, reach) for fault in module.FAULTS
+    fault.name: fault
+    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach)
+    for fault in module.FAULTS
 }
 
 
@@ -29,6 +41,8 @@ def inject(nodes: Sequence[Node], faults: Iterable[str]) -> tuple[Node, ...]:
     for text in faults:
         fault, target = _parse(text, by_name)
         by_name[target.node] = _apply(fault, by_name[target.node], target.rail)
+        if fault.on_fabric is not None:
+            by_name = dict(fault.on_fabric(by_name, target))
     return tuple(by_name.values())
 
 

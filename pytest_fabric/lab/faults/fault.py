@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Node, Port
+from pytest_fabric.results import Port as PortId
 
 
 @dataclass(frozen=True)
 class Fault:
     """A fault of the catalogue; `places` says whether a node, a port or both can have it.
 
-    `on_port` is applied to the port, or to every port of the node; `on_node` to the node.
+    `on_port` is applied to the port, or to every port of the node; `on_node` to the node,
+    `on_fabric` to all nodes: what is between two of them changes both.
     """
 
     name: str
@@ -22,3 +24,4 @@ class Fault:
     on_port: Callable[[Port], Port] | None = None
     on_node: Callable[[Node], Node] | None = None
     layers: tuple[str, ...] = (ETHERNET, INFINIBAND)
+    on_fabric: Callable[[Mapping[str, Node], PortId], Mapping[str, Node]] | None = None

@@ -58,13 +58,23 @@ class Session:
             for side in (one, other):
                 side.fail(text.no_rtr(self.pairs[side][0].qpn), self._header(side))
             return True
-        if one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind:
+        unlike = one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind
+        if unlike or self._is_lost():
             kind = "lat" if self.options.is_latency else "bw"
             stdout = self._facts(one)
             one.later(RETRY_S, lambda: one.fail(text.RETRIES_EXCEEDED.format(kind), stdout))
             self._watch()
             return True
         return False
+
+    def _is_lost(self) -> bool:
+        """Return whether something on the way drops what is sent."""
+        ends = (self.client.port, self.server.port)
+        packet = physics.ip_bytes(self.options.size, *ends)
+        return any(
+            port.drops_rdma or (port.path_mtu is not None and packet > port.path_mtu)
+            for port in ends
+        )
 
     def begin(self) -> None:
         """Let the traffic flow, and end both programs when it is done."""
@@ -104,7 +114,8 @@ class Session:
         return seconds
 
     def _flow(self, sender: Port, receiver: Port, bps: float, seconds: float) -> Flow:
-        sides = {side.port.id: side for side in (self.client, self.server)}
+        dscps = {s.port.id: s.options.traffic_class >> 2 for s in (self.client, self.server)}
+        asked, answered = dscps[sender.id], dscps[receiver.id]
         return Flow(
             sender=sender,
             receiver=receiver,
@@ -113,9 +124,11 @@ class Session:
             bps=bps,
             seconds=seconds,
             real_s=self.client.fabric.clock.real(seconds),
-            priority=_priority(sides[sender.id]),
-            answers=_priority(sides[receiver.id]),
+            priority=sender.priority_of(asked),
+            answers=receiver.priority_of(answered),
             bulk=not self.options.is_latency,
+            arrives=receiver.arrival(sender, asked),
+            answers_arrive=sender.arrival(receiver, answered),
         )
 
     def _measure(self) -> physics.Latencies:
@@ -219,14 +232,6 @@ class Session:
 def _is_mapped(side: Program) -> bool:
     """Return whether a side's GID is an IPv4 address; that is all perftest compares."""
     return side.gid is not None and int(side.gid.address) >> 32 == 0xFFFF
-
-
-def _priority(side: Program) -> int:
-    """Return the priority that a side's frames travel on."""
-    if side.port.best_effort or not side.port.is_ethernet:
-        return 0
-    dscp = side.options.traffic_class >> 2
-    return side.port.priorities.get(dscp, dscp >> 3)
 
 
 def _window_s(duration: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pytest_fabric.config import Cable, Cluster
 from pytest_fabric.measure.end import End
 from pytest_fabric.results import Fact, NodeFacts
 from pytest_fabric.transport import Collect, Outcome
@@ -19,11 +20,15 @@ DEADLINE_S = 60.0
 
 @dataclass(frozen=True)
 class Subject:
-    """A node that is asked: what it said first, and its declared ports that were found."""
+    """A node that is asked: what it said first, and its declared ports that were found.
+
+    `cables` is the plan of all cables, for a node that is asked about the whole fabric.
+    """
 
     node: str
     facts: NodeFacts
     ends: tuple[End, ...]
+    cables: tuple[Cable, ...] = ()
 
     def asroot(self, program: str) -> tuple[str, ...]:
         """Return the words before a program that the profile lets run as root, mostly none."""
@@ -31,18 +36,26 @@ class Subject:
         return ("sudo", "-n", program) if allowed else (program,)
 
 
+def everyone(cluster: Cluster, node: str) -> bool:
+    """Let a topic be asked of every node."""
+    return True
+
+
 @dataclass(frozen=True)
 class Topic:
     """One topic: `sections` are the commands, in one job; `read` says what came of them.
 
     A fact that cannot be told has a `problem` with its remedy, and is never left out: a test that
-    asks for it is an error then.
+    asks for it is an error then. `of` tells which nodes are asked. With `vantage` one of them is
+    enough, the first that answers, and its facts are those of the whole fabric.
     """
 
     name: str
     sections: Callable[[Subject], Mapping[str, tuple[Word, ...]]]
     read: Callable[[Subject, Mapping[str, Outcome]], Facts]
     deadline_s: float = DEADLINE_S
+    of: Callable[[Cluster, str], bool] = everyone
+    vantage: bool = False
 
     def job(self, subject: Subject) -> Collect:
         """Return the one job that asks a node."""

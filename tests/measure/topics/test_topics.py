@@ -14,6 +14,7 @@ from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.metrics import TOPICS as METRICS
 from pytest_fabric.results import Fact, NodeFacts
 from pytest_fabric.transport import Outcome
+from tests.clusters import cluster
 
 NOTHING = Outcome("exit", 1, "", "sh: 1: not found", False, 0.0)
 NODE = Subject("gpu001", NodeFacts("gpu001", "6.1", None, {}, None, (), {}, {}, ()), ())
@@ -86,7 +87,7 @@ def test_nobody_is_no_uniformity() -> None:
 def test_what_is_asked_of_ports_is_asked_of_their_nodes() -> None:
     want = Want(declare.host_facts(), "gpu001")
 
-    assert [(topic.name, node) for topic, node in asked([want])] == [("host", "gpu001")]
+    assert [(topic.name, node) for topic, node in asked([want], cluster())] == [("host", "gpu001")]
 
 
 def test_topics_are_over_their_own_kind_or_the_fabric() -> None:

@@ -1,0 +1,237 @@
+"""Trust, PFC, the priority of a DSCP, ECN, CNPs and global pause of a port's network devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_fabric.config import Roce
+from pytest_fabric.errors import FabricError, ToolError
+from pytest_fabric.results import Fact
+from pytest_fabric.tools import dcb_app, dcb_pfc, ethtool_pause, mlnx_qos
+from pytest_fabric.tools.dcb_app import Rule
+from pytest_fabric.tools.dcb_pfc import Pfc
+from pytest_fabric.tools.ethtool_pause import Pause
+from pytest_fabric.tools.mlnx_qos import Qos
+from pytest_fabric.tools.printable import printable
+from pytest_fabric.tools.sysfs import NET
+from pytest_fabric.transport import Outcome
+
+T = TypeVar("T")
+
+#: Drivers whose firmware may hold other settings than the kernel shows, and what shows those.
+OWN_TOOLS = {
+    "bnxt_en": "niccli",
+    "ionic": "nicctl show qos",
+    "ionic_rdma": "nicctl show qos",
+}
+
+PACKAGES = {
+    "mlnx_qos": "mlnx-tools",
+    "dcb": "iproute2 5.11 or newer",
+    "ethtool": "ethtool",
+}
+
+#: ECN of a priority: the notification point answers marks, the reaction point slows down.
+POINTS = ("roce_np", "roce_rp")
+
+
+@dataclass(frozen=True)
+class Netdev:
+    """What the tools say about a network device, or in one line why they say nothing."""
+
+    name: str
+    driver: str
+    qos: Qos | str
+    pfc: Pfc | str
+    rules: list[Rule] | str
+    pause: list[Pause] | str
+
+    @classmethod
+    def of(cls, name: str, here: str, driver: str, outcomes: Mapping[str, Outcome]) -> Netdev:
+        """Return the network device whose sections end with `here`."""
+        return cls(
+            name=name,
+            driver=driver,
+            qos=_said("mlnx_qos", outcomes.get(f"qos-{here}"), mlnx_qos.parse),
+            pfc=_said("dcb", outcomes.get(f"pfc-{here}"), dcb_pfc.parse),
+            rules=_said("dcb", outcomes.get(f"app-{here}"), dcb_app.parse),
+            pause=_said("ethtool", outcomes.get(f"pause-{here}"), ethtool_pause.parse),
+        )
+
+    def hidden(self, *problems: object) -> Fact:
+        """Return the fact that nothing shows, with the reasons of the tools that were asked."""
+        told = "; ".join(
+            dict.fromkeys(str(one) for one in problems if isinstance(one, str) and one)
+        )
+        own = OWN_TOOLS.get(self.driver)
+        asked = f"ask `{own}` on the node and " if own else ""
+        return Fact(
+            None,
+            f"{self.name}, driver {self.driver or 'unknown'}: {told}: {asked}see not_available",
+        )
+
+    def seen(self, tool: str) -> tuple[str, ...]:
+        """Return where a value was read, and what may know better."""
+        own = OWN_TOOLS.get(self.driver)
+        lines = [f"{self.name}: read with {tool}"]
+        if own:
+            lines.append(f"{self.name}: firmware of {self.driver} may differ: `{own}` shows it")
+        if isinstance(self.qos, Qos) and self.qos.mode == "firmware":
+            lines.append(f"{self.name}: DCBX in firmware: the switch may change it")
+        if isinstance(self.qos, Qos) and self.qos.lldpad:
+            lines.append(f"{self.name}: lldpad is running, and may change it")
+        return tuple(lines)
+
+
+def _said(tool: str, outcome: Outcome | None, parse: Callable[[str], T]) -> T | str:
+    """Return what a tool printed, or why that is nothing; an empty reason where nobody asked."""
+    if outcome is None:
+        return ""
+    if outcome.end != "exit" or outcome.truncated:
+        return f"{tool} did not come to its end"
+    try:
+        found = parse(outcome.stdout if outcome.stdout.strip() else outcome.stderr)
+    except ToolError as error:
+        if error.kind == "tool_missing":
+            return f"{tool} is not installed (package {PACKAGES[tool]})"
+        if error.kind == "permission":
+            return f"{tool}: {error}: add {tool} to sudo of the profile"
+        return f"{tool}: {error}"
+    except FabricError as error:
+        return f"{tool}: {printable(str(error))[:200]}"
+    if outcome.status != 0:
+        return f"{tool} ended with status {outcome.status}: {printable(outcome.stderr)[:120]}"
+    return found
+
+
+def files(netdev: str, priority: int | None) -> tuple[str, ...]:
+    """Return the files of congestion control, which NVIDIA's own driver has, for a priority."""
+    ecn = f"{NET}/{netdev}/ecn"
+    points = () if priority is None else POINTS
+    return (
+        *(f"{ecn}/{point}/enable/{priority}" for point in points),
+        *(f"{ecn}/roce_np/{name}" for name in ("cnp_dscp", "cnp_802p_prio")),
+    )
+
+
+def facts(netdevs: Sequence[Netdev], roce: Roce | None, tree: Mapping[str, str]) -> dict[str, Fact]:
+    """Return what all network devices of a port say alike."""
+    dscp = roce.dscp if roce else None
+    priority = roce.class_priority if roce else None
+    each: dict[str, Callable[[Netdev], Fact]] = {
+        "roce.trust": _trust,
+        "roce.lossless": _lossless,
+        "roce.dscp_priority": lambda one: _dscp_priority(one, dscp),
+        "roce.ecn": lambda one: _ecn(one, priority, tree),
+        "roce.cnp_dscp": lambda one: _cnp(one, "cnp_dscp", tree),
+        "roce.cnp_priority": lambda one: _cnp(one, "cnp_802p_prio", tree),
+        "roce.global_pause": _global_pause,
+    }
+    return {name: agreed([read(one) for one in netdevs]) for name, read in each.items()}
+
+
+def agreed(said: Sequence[Fact]) -> Fact:
+    """Return what all members of a bond say; words that differ are joined, numbers are none."""
+    if not said:
+        return Fact(None, "the port has no network device: check the driver")
+    for fact in said:
+        if fact.value is None:
+            return fact
+    detail = tuple(line for fact in said for line in fact.detail)
+    values = list(dict.fromkeys(fact.value for fact in said))
+    if len(values) == 1:
+        return Fact(values[0], detail=detail)
+    shown = " and ".join(map(str, values))
+    if all(isinstance(value, str) for value in values):
+        return Fact("+".join(map(str, values)), detail=detail)
+    return Fact(None, f"the members of the bond differ, {shown}: set them alike", detail)
+
+
+def _trust(one: Netdev) -> Fact:
+    """Return the trust; for dcb it is DSCP where rules of DSCPs exist (mlx5, ice: that sets it)."""
+    if isinstance(one.qos, Qos) and one.qos.trust:
+        return Fact(one.qos.trust, detail=one.seen("mlnx_qos"))
+    if isinstance(one.rules, str):
+        return one.hidden(one.qos, one.rules)
+    count = sum(rule.selector == "dscp" for rule in one.rules)
+    return Fact(
+        "dscp" if count else "pcp",
+        detail=(*one.seen("dcb"), f"{one.name}: dcb shows {count} rules of DSCPs"),
+    )
+
+
+def _lossless(one: Netdev) -> Fact:
+    """Return the priorities with PFC; the rest of the text may be missing on old releases."""
+    tool, found = ("mlnx_qos", one.qos.pfc) if isinstance(one.qos, Qos) else ("dcb", None)
+    if found is None:
+        if isinstance(one.pfc, str):
+            return one.hidden(one.qos, one.pfc)
+        found = one.pfc.pfc_priorities
+    return Fact(",".join(map(str, found)) or "none", detail=one.seen(tool))
+
+
+def _dscp_priority(one: Netdev, dscp: int | None) -> Fact:
+    if dscp is None:
+        return Fact(None, "the profile declares no DSCP: add roce.dscp, or see not_available")
+    if isinstance(one.qos, Qos) and one.qos.dscps:
+        return Fact(one.qos.dscps[dscp], detail=one.seen("mlnx_qos"))
+    trust = _trust(one)
+    if trust.value == "pcp":
+        return Fact(
+            None,
+            f"{one.name} trusts PCP, so that DSCP {dscp} decides nothing: set trust to dscp, or "
+            "see not_available",
+        )
+    if isinstance(one.rules, str):
+        return one.hidden(one.qos, one.rules)
+    found = {rule.priority for rule in one.rules if (rule.selector, rule.key) == ("dscp", dscp)}
+    if len(found) != 1:
+        shown = " and ".join(map(str, sorted(found))) or "no priority"
+        return Fact(None, f"{one.name}: expected one priority for DSCP {dscp}, found {shown}")
+    return Fact(found.pop(), detail=one.seen("dcb"))
+
+
+def _ecn(one: Netdev, priority: int | None, tree: Mapping[str, str]) -> Fact:
+    """Return whether a port answers marks, and slows down when it is told so."""
+    if priority is None:
+        return Fact(None, "the profile declares no priority: add roce.dscp or roce.priority")
+    flags = [tree.get(f"{NET}/{one.name}/ecn/{point}/enable/{priority}") for point in POINTS]
+    if not all(flag in ("0", "1") for flag in flags):
+        return _without_sysfs(one, "ECN")
+    detail = tuple(
+        f"{one.name}: {point} {'on' if flag == '1' else 'off'} on priority {priority}"
+        for point, flag in zip(POINTS, flags, strict=True)
+    )
+    return Fact("on" if set(flags) == {"1"} else "off", detail=detail)
+
+
+def _cnp(one: Netdev, name: str, tree: Mapping[str, str]) -> Fact:
+    text = tree.get(f"{NET}/{one.name}/ecn/roce_np/{name}", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 2):
+        return _without_sysfs(one, "the class of CNPs")
+    return Fact(int(text), detail=(f"{one.name}: {name} {text}",))
+
+
+def _without_sysfs(one: Netdev, what: str) -> Fact:
+    """Return why congestion control cannot be read: only NVIDIA's own mlx5 driver shows it."""
+    if one.driver == "mlx5_core":
+        remedy = "install the driver of DOCA-Host or MLNX_OFED (the kernel's own hides it), or "
+        return Fact(
+            None,
+            f"{one.name}: mlx5_core shows no {NET}/{one.name}/ecn, so that {what} "
+            f"cannot be told: {remedy}see not_available",
+        )
+    return one.hidden(f"it shows nothing of {what} in sysfs")
+
+
+def _global_pause(one: Netdev) -> Fact:
+    """Return whether 802.3x pause is on; it stops every priority, lossless or not."""
+    if isinstance(one.pause, str):
+        return one.hidden(one.pause)
+    if len(one.pause) != 1 or None in (one.pause[0].rx, one.pause[0].tx):
+        return one.hidden("ethtool -a does not say RX and TX")
+    rx, tx = one.pause[0].rx, one.pause[0].tx
+    shown = f"{one.name}: rx {'on' if rx else 'off'}, tx {'on' if tx else 'off'}"
+    return Fact("on" if rx or tx else "off", detail=(shown,))
