@@ -75,11 +75,13 @@ class References:
                         self._port(f"{name}:{rail}", mark)
 
     def lab(self, lab: Lab) -> Lab:
-        """Return the lab with the node sets of its versions expanded."""
-        versions: dict[str, str] = {}
-        for key, mark in self._keys("lab", "perftest"):
-            versions.update(dict.fromkeys(self._nodes(key, mark), lab.perftest.get(key, "")))
-        return lab.model_copy(update={"perftest": versions})
+        """Return the lab with the node sets of its versions and adapters expanded."""
+        expanded: dict[str, dict[str, str]] = {"perftest": {}, "adapters": {}}
+        for part, said in (("perftest", lab.perftest), ("adapters", lab.adapters)):
+            for key, mark in self._keys("lab", part):
+                nodes = self._nodes(key, mark)
+                expanded[part].update(dict.fromkeys(nodes, said.get(key, "")))
+        return lab.model_copy(update=expanded)
 
     def _at(self, *path: str) -> object:
         value: object = self.tree

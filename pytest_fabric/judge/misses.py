@@ -26,11 +26,12 @@ def misses(record: Measurement, profiles: tuple[Profile, ...], routing: str = "e
         return False
     limits = Limits(record.target, profiles, _ignore, routing)
     result = PairResult(record, Ledger(), routing=routing)
+    usual = {int(profile.traffic.size.number) for profile in profiles}
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
     for metric in names:
         if _has_own_limit(metric, record, names):
             continue
-        for value in _values(result, metric):
+        for value in _values(result, metric, usual):
             with suppress(FabricError):  # a limit that only one end has: told by the test
                 if value not in limits[metric]:
                     return True
@@ -44,11 +45,17 @@ def _has_own_limit(metric: str, record: Measurement, names: Collection[str]) -> 
     return bool(size) and f"{tool}.{size}.{statistic}" in names
 
 
-def _values(result: PairResult, metric: str) -> Iterator[Value]:
-    """Yield the value that a limit is about, if this measurement has it."""
+def _values(result: PairResult, metric: str, usual: Collection[int]) -> Iterator[Value]:
+    """Yield the value that a limit is about, if this measurement has it.
+
+    A limit of bandwidth without a size is about messages of the usual size only.
+    """
     first, _, rest = metric.partition(".")
     size, _, statistic = rest.rpartition(".")
     own = _size(result.record)
+    row = result.record.bandwidth
+    if row is not None and size == "" and first not in BY_LOAD and row.bytes not in usual:
+        return
     with suppress(FabricError):
         if first in BY_LOAD:
             yield result.growth(first)

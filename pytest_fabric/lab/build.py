@@ -8,14 +8,14 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab import gids
+from pytest_fabric.lab import adapters, gids
 from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
 
@@ -25,20 +25,8 @@ PERFTEST = "6.24"
 #: What a rail without a declared speed gets.
 SPEED_BPS = 100e9
 
-#: The card for a speed: ConnectX-8, -7, -6 and -5. Device ids from the kernel's mlx5 driver, PSID
-#: and firmware of the ConnectX-7 from a public capture, the others of the same form.
-ADAPTERS = (
-    (800e9, Adapter("MT4131", "MT_0000001222", "40.44.1036")),
-    (400e9, Adapter("MT4129", "MT_0000000838", "28.39.1002")),
-    (200e9, Adapter("MT4123", "MT_0000000223", "20.39.1002")),
-    (0.0, Adapter("MT4119", "MT_0000000012", "16.35.3006")),
-)
-
 #: PCIe transfers per second and lanes that a card of a speed is usually plugged into.
 SLOTS = ((800e9, 64e9, 16), (400e9, 32e9, 16), (200e9, 16e9, 16), (0.0, 8e9, 16))
-
-#: Mellanox, then a serial number that we make up.
-GUID = 0x0C42A1_0300_000000
 
 #: Where rails without a declared network live: shared address space, RFC 6598.
 UNDECLARED = ipaddress.IPv4Network("100.64.0.0/10")
@@ -90,17 +78,20 @@ def _places(cluster: config.Cluster) -> Iterator[Place]:
 
 def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -> Node:
     slots = _slots(node)
-    ports = [_port(node, rail, next(places), slots[rail.name]) for rail in node.rails.values()]
+    cards = {rail.name: _adapter(node.name, rail.profile, cluster) for rail in node.rails.values()}
+    ports = [
+        _port(node, rail, next(places), slots[rail.name], cards[rail.name])
+        for rail in node.rails.values()
+    ]
     ports.sort(key=lambda port: port.pci)
-    taken = {port.device for port in ports}
-    free = (name for index in range(len(ports) * 2) if (name := f"mlx5_{index}") not in taken)
+    devices = _devices(ports)
     return Node(
         name=node.name,
         address=node.address,
         ports=tuple(
             replace(
                 port,
-                device=port.device or next(free),
+                device=devices[port.id.rail],
                 numa=0 if index < (len(ports) + 1) // 2 else 1,
             )
             for index, port in enumerate(ports)
@@ -109,6 +100,15 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         sudo=tuple(node.profile.sudo),
         guards_arp=len({port.network for port in ports}) < len(ports),
     )
+
+
+def _devices(ports: Sequence[Port]) -> dict[str, str]:
+    """Return the RDMA device of each rail: the declared one, else the first name that is free."""
+    names = {port.id.rail: port.device for port in ports if port.device}
+    for port in ports:
+        free = (n for n in adapters.devices(port.adapter, port.pci) if n not in names.values())
+        names.setdefault(port.id.rail, next(free))
+    return names
 
 
 def _perftest(node: str, cluster: config.Cluster) -> str:
@@ -132,16 +132,16 @@ def _slots(node: config.Node) -> dict[str, str]:
     return {name: declared.get(name) or next(free) for name in node.rails}
 
 
-def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
+def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter: Adapter) -> Port:
     selector, link, roce = rail.selector, rail.profile.link, rail.profile.roce
-    speed = link.speed.number if link.speed else SPEED_BPS
+    speed = _speed(rail.profile)
     transfers, lanes = _pcie(rail.profile, speed)
     layer = INFINIBAND if link.layer == INFINIBAND else ETHERNET
     netdevs = tuple(rail.netdevs) or (_netdev(selector, pci, layer),)
     guid = (
         int(selector.value.lower().removeprefix("0x").replace(":", "").replace("-", ""), 16)
         if selector.kind == "guid"
-        else GUID | place.node << 8 | place.rail
+        else adapters.guid(adapter, place.node, place.rail)
     )
     address = _address(place)
     return Port(
@@ -150,7 +150,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         netdevs=netdevs,
         pci=pci,
         guid=guid,
-        adapter=_adapter(rail.profile, speed),
+        adapter=adapter,
         layer=layer,
         speed_bps=speed,
         width=link.width or 4,
@@ -162,7 +162,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str) -> Port:
         leaf=rail.leaf or f"leaf of {rail.name}",
         lid=place.lid if layer == INFINIBAND else 0,
         address=address,
-        gids=gids.table(layer, guid, address, netdevs[0]),
+        gids=gids.table(layer, guid, address, netdevs[0], adapter.gid_kinds),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
         pkeys=_pkeys(rail.profile),
@@ -209,8 +209,15 @@ def _class(roce: config.Roce | None) -> Class:
     return found
 
 
-def _adapter(profile: config.Profile, speed: float) -> Adapter:
-    adapter = next(adapter for least, adapter in ADAPTERS if speed >= least)
+def _speed(profile: config.Profile) -> float:
+    return profile.link.speed.number if profile.link.speed else SPEED_BPS
+
+
+def _adapter(node: str, profile: config.Profile, cluster: config.Cluster) -> Adapter:
+    name = cluster.lab.adapters.get(node)
+    adapter = adapters.chosen(name, _speed(profile), str(cluster.source))
+    if name is not None and profile.link.layer == INFINIBAND:
+        raise ConfigError(f"{cluster.source}: lab.adapters: {name} is no card of {INFINIBAND}")
     for psid, firmware in profile.firmware.items():
         return replace(adapter, psid=psid, firmware=firmware)
     return adapter

@@ -34,7 +34,7 @@ class Fabric:
         self.seed = seed
         self.lock = threading.RLock()
         self.clock = Clock(scale)
-        self.traffic = Traffic(uptime=self.clock.uptime)
+        self.traffic = Traffic(uptime=self.clock.uptime, scale=self.clock.scale, seed=seed)
         self.network = Network(nodes)
         self.leases = Leases()
         self._roots: dict[str, tuple[Directory, Trails]] = {}
@@ -44,7 +44,8 @@ class Fabric:
     def view(self, node: Node) -> View:
         """Return a node's file system at this moment; it is made when it is first looked at."""
         if node.name not in self._roots:
-            root = sysfs.root(node, self.traffic.tally, self.clock.uptime)
+            traffic, uptime = self.traffic, self.clock.uptime
+            root = sysfs.root(node, traffic.tally, uptime, traffic.written)
             self._roots[node.name] = (root, {})
         return View(*self._roots[node.name])
 

@@ -7,16 +7,14 @@ Every counter starts at some value of an older life, so that only growth means a
 
 from __future__ import annotations
 
-import random
-from functools import cache
-
+from pytest_fabric.lab.history import lost, paused_us
+from pytest_fabric.lab.history import past as _past
+from pytest_fabric.lab.history import visible as _visible
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import PRIORITIES, Tally
 
 WORD_BYTES = 4
 
-#: A link that flaps is lost once in so many packets.
-PACKETS_PER_FLAP = 20_000_000
 QUEUE_COUNTER_WRAP = 2**32
 
 #: PMA counters that no traffic moves on a healthy port.
@@ -160,6 +158,9 @@ def queue(port: Port, tally: Tally) -> dict[str, int]:
     moved = {
         "rx_write_requests": (past + tally.write_requests) % QUEUE_COUNTER_WRAP,
         "rx_read_requests": (past + tally.read_requests) % QUEUE_COUNTER_WRAP,
+        "out_of_sequence": STALE["out_of_sequence"] + tally.gaps,
+        "packet_seq_err": STALE["packet_seq_err"] + tally.resent,
+        "local_ack_timeout_err": tally.timeouts,
         "lifespan": 12,
     }
     congestion = QUEUE_CONGESTION if port.is_ethernet else ()
@@ -182,6 +183,7 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
         "tx_bytes_phy": past + sent + 4 * sum(tally.sent_packets),  # the wire's CRC is counted
         "rx_bytes_phy": past + received + 4 * sum(tally.received_packets),
         "rx_pause_ctrl_phy": sum(tally.pauses),
+        "rx_discards_phy": STALE["rx_discards_phy"] + tally.discards,
         "link_down_events_phy": STALE["link_down_events_phy"] + lost(port, tally),
     }
     own = _still(("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_out_of_buffer"))
@@ -211,10 +213,9 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     values: dict[str, int] = {}
     for priority in port.lossless:
         values |= _pauses(f"prio{priority}", tally.pauses[priority])
-        if port.storms:  # it makes its senders wait for half of the time in which it receives
-            paused_us = int(tally.received_bytes[priority] * 4e6 / port.speed_bps)
-            values[f"tx_prio{priority}_pause_duration"] += paused_us
-            values[f"tx_prio{priority}_pause"] += paused_us // 50
+        waited = paused_us(port, tally.received_bytes[priority])
+        values[f"tx_prio{priority}_pause_duration"] += waited
+        values[f"tx_prio{priority}_pause"] += waited // 50
     return values or _pauses("global", tally.pauses[0])
 
 
@@ -228,28 +229,5 @@ def _pauses(which: str, received: int) -> dict[str, int]:
     }
 
 
-def lost(port: Port, tally: Tally) -> int:
-    """Return how often the link was lost beside a usual start: before, and under load."""
-    flaps = port.signal.flaps
-    return flaps + sum(tally.received_packets) // PACKETS_PER_FLAP if flaps else 0
-
-
 def _still(names: tuple[str, ...]) -> dict[str, int]:
     return {name: STALE.get(name, 0) for name in names}
-
-
-def _past(port: Port) -> int:
-    """Return the bytes that a port has moved before the lab began, the same in every run."""
-    return _past_of(str(port.id))
-
-
-@cache
-def _past_of(name: str) -> int:
-    return random.Random(f"{name} past").randrange(10**12, 10**14)
-
-
-def _visible(port: Port, values: dict[str, int]) -> dict[str, int]:
-    hidden = port.hidden_counters
-    return (
-        {name: value for name, value in values.items() if name not in hidden} if hidden else values
-    )

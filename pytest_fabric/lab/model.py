@@ -15,11 +15,28 @@ INFINIBAND = "InfiniBand"
 
 @dataclass(frozen=True)
 class Adapter:
-    """A kind of network card: what sysfs calls it, and the firmware that runs on it."""
+    """A kind of network card: what sysfs calls it, the firmware that runs on it, and its drivers.
+
+    `psid` is empty where the RDMA driver shows no board id. `pci_id` is vendor and device in
+    hexadecimal, `vendor_id` and `part_id` are what libibverbs calls them. `device` starts the
+    names of RDMA devices, `oui` MAC addresses. `gid_kinds` are the versions of RoCE in the GID
+    table. Its statistics are written to memory every `refresh_s` seconds; 0 where each read asks
+    the card. `inline` is what perftest sends inline, if not its usual number of bytes.
+    """
 
     hca_type: str
     psid: str
     firmware: str
+    driver: str = "mlx5_core"
+    pci_id: str = "15B3:1021"
+    vendor_id: int = 0x02C9
+    part_id: int = 4129
+    device: str = "mlx5_"
+    is_named_by_slot: bool = False
+    oui: int = 0x0C42A1
+    gid_kinds: tuple[str, ...] = ("IB/RoCE v1", "RoCE v2")
+    refresh_s: float = 0.0
+    inline: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +165,7 @@ class Port:
     driver: str = machine.DRIVER
     irqs: str = "spread"
     gpu: str = ""
+    loses: float = 0.0
 
     @property
     def is_ethernet(self) -> bool:

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Callable
 
 from pytest_fabric.lab import gids, growth, machine, procfs, qos, slots
+from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
 from pytest_fabric.lab.traffic import Tally
@@ -26,11 +27,19 @@ STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp
 PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE, PCI_GPU = "20000", "20700", "60400", "30200"
 
 
-def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]) -> Directory:
-    """Return the file system of a node; counters and uptime are read when they are looked at."""
+def root(
+    node: Node,
+    tally: Callable[[Port], Tally],
+    uptime: Callable[[], float],
+    written: Callable[[Port], Tally] | None = None,
+) -> Directory:
+    """Return the file system of a node; counters and uptime are read when they are looked at.
+
+    `tally` is what a port has moved, `written` what its card last wrote of that to memory.
+    """
     tree: dict[str, Entry] = {}
     for place, port in enumerate(node.ports):
-        _put(tree, slots.path(port.pci), _card(port, place, tally))
+        _put(tree, slots.path(port.pci), _card(port, place))
         if node.iommu != "off":
             kind = "identity" if node.iommu == "pt" else "DMA-FQ"
             _put(tree, f"{slots.path(port.pci)}/iommu_group/type", kind)
@@ -38,7 +47,9 @@ def root(node: Node, tally: Callable[[Port], Tally], uptime: Callable[[], float]
         _put(tree, f"/sys/bus/pci/devices/{port.pci}", Symlink(slots.path(port.pci)))
         if port.gpu:
             _gpu(tree, port)
-        _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port, tally))
+        _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port))
+        counters = files.counters(port, tally, written or tally, uptime)
+        _put(tree, f"/sys/class/infiniband/{port.device}/ports/1", counters)
         for member, netdev in enumerate(port.netdevs):
             _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
         if len(port.netdevs) > 1:
@@ -127,13 +138,12 @@ def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
     return f"DRIVER={driver}\nPCI_CLASS={kind}\nPCI_ID={ident}\nPCI_SLOT_NAME={address}"
 
 
-def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _card(port: Port, place: int) -> dict[str, Entry]:
     kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
-    ident = f"15B3:{int(port.adapter.hca_type.removeprefix('MT')):04X}"
     # Of a bond only the netdev of the first function is there.
     netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
     return {
-        "uevent": _uevent("mlx5_core", kind, ident, port.pci),
+        "uevent": _uevent(port.adapter.driver, kind, port.adapter.pci_id, port.pci),
         "numa_node": str(port.numa),
         "local_cpulist": machine.local_cpus(port.numa),
         "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
@@ -144,20 +154,21 @@ def _card(port: Port, place: int, tally: Callable[[Port], Tally]) -> dict[str, E
     }
 
 
-def _rdma(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _rdma(port: Port) -> dict[str, Entry]:
+    board = {"board_id": port.adapter.psid} if port.adapter.psid else {}
     return {
         "node_type": "1: CA",
         "node_guid": gids.guid_text(port.guid),
         "sys_image_guid": gids.guid_text(port.guid),
         "fw_ver": port.adapter.firmware,
         "hca_type": port.adapter.hca_type,
-        "board_id": port.adapter.psid,
+        **board,
         "device": Symlink(slots.path(port.pci)),
-        "ports": {"1": _port(port, tally)},
+        "ports": {"1": _port(port)},
     }
 
 
-def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _port(port: Port) -> dict[str, Entry]:
     state, physical = STATES[port.state]
     return {
         "state": state,
@@ -169,8 +180,6 @@ def _port(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
         "pkeys": _pkeys(port),
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},
-        "counters": lambda: _texts(growth.pma(port, tally(port))),
-        "hw_counters": lambda: _texts(growth.queue(port, tally(port))),
     }
 
 
@@ -178,10 +187,6 @@ def _pkeys(port: Port) -> dict[str, Entry]:
     """Return the table of partition keys: most of it is empty."""
     table = [*port.pkeys, *[0] * (PKEYS - len(port.pkeys))]
     return {str(index): f"{key:#06x}" for index, key in enumerate(table)}
-
-
-def _texts(values: dict[str, int]) -> dict[str, Entry]:
-    return {name: str(value) for name, value in values.items()}
 
 
 def rate(port: Port) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
+from random import Random
 
 from pytest_fabric.lab import physics
 from pytest_fabric.lab.model import Port
@@ -15,6 +17,9 @@ PRIORITIES = 8
 #: A paused port sees about one pause frame per this many payload bytes that it sends.
 BYTES_PER_PAUSE = 10 * 2**20
 
+#: One lost packet in so many is the last one of its message: only a timeout tells of it.
+LAST_OF_MESSAGE = 16
+
 #: An acknowledgement is a header and four bytes, a read request a header and sixteen.
 ACK_BYTES = 4
 READ_REQUEST_BYTES = 16
@@ -22,7 +27,11 @@ READ_REQUEST_BYTES = 16
 
 @dataclass
 class Tally:
-    """What a port has moved since the lab started; lists are per priority."""
+    """What a port has moved since the lab started; lists are per priority.
+
+    `discards` are packets that the port did not take in, `gaps` what it missed of a sequence,
+    `resent` what its peers had to ask for again, `timeouts` what it sent again unasked.
+    """
 
     sent_bytes: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
     sent_packets: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
@@ -31,6 +40,10 @@ class Tally:
     pauses: list[int] = field(default_factory=lambda: [0] * PRIORITIES)
     write_requests: int = 0
     read_requests: int = 0
+    discards: int = 0
+    gaps: int = 0
+    resent: int = 0
+    timeouts: int = 0
 
 
 @dataclass(eq=False)
@@ -64,18 +77,35 @@ class Flow:
         """Return the payload bits per second so far."""
         return self.payload * 8 / (self.seconds * self.progress) if self.progress else 0.0
 
+    def progress_at(self, moment: float) -> float:
+        """Return which part of the flow is through at a moment, in real time."""
+        return min(1.0, (moment - self.begun) / self.real_s)
+
+    def payload_at(self, progress: float) -> float:
+        """Return the payload bytes at a progress that is not behind the present one."""
+        more = max(0.0, progress - self.progress)
+        return self.payload + more * self.seconds * self.bps * self.share / 8
+
 
 class Traffic:
     """All flows of the fabric; not locked: the fabric's lock is held around every call.
 
     `now` is real time, `uptime` simulated time: foreign traffic flows in the latter, all the time.
+    `scale` is real per simulated second. Cards that write their statistics to memory from time to
+    time start to do so at a moment that `seed` chooses for each.
     """
 
     def __init__(
         self,
         now: Callable[[], float] = time.monotonic,
         uptime: Callable[[], float] = time.monotonic,
+        scale: float = 1.0,
+        seed: int = 0,
     ) -> None:
+        self._scale = scale
+        self._seed = seed
+        self._written: dict[PortId, tuple[int, Tally]] = {}
+        self._phases: dict[PortId, float] = {}
         self._now = now
         self._uptime = uptime
         self._begun = uptime()
@@ -85,10 +115,44 @@ class Traffic:
 
     def tally(self, port: Port) -> Tally:
         """Return what a port has moved, up to now."""
+        self._write(port)
         self._settle(port)
         tally = self._tallies.setdefault(port.id, Tally())
-        self._add_foreign(port, tally)
+        self._foreign[port.id] = self._add_foreign(port, tally, self._uptime())
         return tally
+
+    def written(self, port: Port) -> Tally:
+        """Return what the card of a port last wrote of it to memory: what slow drivers show."""
+        now = self.tally(port)
+        return self._written[port.id][1] if port.adapter.refresh_s else now
+
+    def _write(self, port: Port) -> None:
+        """Keep the tally of a port's last refresh, before anything of the port goes beyond it.
+
+        All flows of the port were last advanced before that refresh, or it is kept already.
+        """
+        every = port.adapter.refresh_s
+        if not every:
+            return
+        phase = self._phases.get(port.id)
+        if phase is None:
+            phase = every * Random(f"{self._seed} {port.id} refresh").random()
+            self._phases[port.id] = phase
+        uptime = self._uptime()
+        turn = int((uptime - phase) // every)
+        kept = self._written.get(port.id)
+        if kept is not None and kept[0] >= turn:
+            return
+        then = phase + turn * every
+        moment = self._now() - (uptime - then) * self._scale
+        tally = deepcopy(self._tallies.setdefault(port.id, Tally()))
+        for flow in self._flows.get(port.id, ()):
+            messages = round(flow.payload_at(flow.progress_at(moment)) / flow.size)
+            ends = (flow.sender, flow.receiver)
+            sender, receiver = (tally if end.id == port.id else Tally() for end in ends)
+            _count(flow, messages, sender, receiver)
+        self._add_foreign(port, tally, then)
+        self._written[port.id] = (turn, tally)
 
     def start(self, flow: Flow) -> None:
         """Let a flow begin, at the expense of those that share a port with it."""
@@ -135,57 +199,69 @@ class Traffic:
     def _bulk(self, port: Port) -> Iterator[Flow]:
         return (flow for flow in self._flows[port.id] if flow.bulk)
 
-    def _add_foreign(self, port: Port, tally: Tally) -> None:
-        """Count what others have moved since the lab began, in full frames and both ways."""
+    def _add_foreign(self, port: Port, tally: Tally, uptime: float) -> int:
+        """Count what others moved until then, in full frames and both ways; return the frames."""
+        counted = self._foreign.get(port.id, 0)
         if not port.foreign:
-            return
+            return counted
         frame = port.mtu + physics.OVERHEAD_BYTES[port.layer]
-        seconds = self._uptime() - self._begun
-        packets = int(seconds * port.foreign * port.speed_bps / 8 / frame)
-        more = packets - self._foreign.get(port.id, 0)
-        self._foreign[port.id] = packets
-        octets = more * (frame - _uncounted(port.layer))
-        _move(tally, tally, (port.lossless or (0,))[0], octets, more)
+        seconds = max(0.0, uptime - self._begun)
+        packets = max(counted, int(seconds * port.foreign * port.speed_bps / 8 / frame))
+        octets = (packets - counted) * (frame - _uncounted(port.layer))
+        _move(tally, tally, (port.lossless or (0,))[0], octets, packets - counted)
+        return packets
 
     def _settle(self, *ports: Port) -> None:
         now = self._now()
         for port in ports:
             for flow in self._flows.get(port.id, ()):
-                self._advance(flow, min(1.0, (now - flow.begun) / flow.real_s))
+                self._advance(flow, flow.progress_at(now))
 
     def _advance(self, flow: Flow, progress: float) -> None:
         if progress <= flow.progress:
             return
-        flow.payload += (progress - flow.progress) * flow.seconds * flow.bps * flow.share / 8
+        for port in (flow.sender, flow.receiver):
+            self._write(port)
+        flow.payload = flow.payload_at(progress)
         flow.progress = progress
         messages = round(flow.payload / flow.size)
-        self._count(flow, messages - flow.messages)
-        flow.messages = messages
-
-    def _count(self, flow: Flow, messages: int) -> None:
         sender = self._tallies.setdefault(flow.sender.id, Tally())
         receiver = self._tallies.setdefault(flow.receiver.id, Tally())
-        layer = flow.sender.layer
-        mtu = min(flow.sender.mtu, flow.receiver.mtu)
-        packets = messages * physics.packets(flow.size, mtu)
-        data = messages * physics.wire_bytes(flow.size, mtu, layer)
-        octets = data - packets * _uncounted(layer)
-        _move(sender, receiver, flow.priority, octets, packets, flow.arrives)
-        answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
-        header = physics.OVERHEAD_BYTES[layer] - _uncounted(layer)
-        octets = messages * (header + answer)
-        _move(receiver, sender, flow.answers, octets, messages, flow.answers_arrive)
-        if flow.verb == "write":
-            receiver.write_requests += messages
-        if flow.verb == "read":
-            sender.read_requests += messages
-        self._pause(flow.sender, sender, messages * flow.size)
-        self._pause(flow.receiver, receiver, messages * answer)
+        _count(flow, messages, sender, receiver)
+        flow.messages = messages
 
-    def _pause(self, port: Port, tally: Tally, payload: int) -> None:
-        if port.paused and payload > 0:
-            for priority in port.lossless or (0,):
-                tally.pauses[priority] += 1 + payload // BYTES_PER_PAUSE
+
+def _count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
+    """Add to the tallies of both ends what a flow moves until it has sent so many messages."""
+    layer = flow.sender.layer
+    mtu = min(flow.sender.mtu, flow.receiver.mtu)
+    each = physics.packets(flow.size, mtu)
+    more = messages - flow.messages
+    packets = more * each
+    data = more * physics.wire_bytes(flow.size, mtu, layer)
+    octets = data - packets * _uncounted(layer)
+    _move(sender, receiver, flow.priority, octets, packets, flow.arrives)
+    answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
+    header = physics.OVERHEAD_BYTES[layer] - _uncounted(layer)
+    octets = more * (header + answer)
+    _move(receiver, sender, flow.answers, octets, more, flow.answers_arrive)
+    if flow.verb == "write":
+        receiver.write_requests += more
+    if flow.verb == "read":
+        sender.read_requests += more
+    _pause(flow.sender, sender, more * flow.size)
+    _pause(flow.receiver, receiver, more * answer)
+    before, after = (int(count * each * flow.receiver.loses) for count in (flow.messages, messages))
+    receiver.discards += after - before
+    receiver.gaps += after - before
+    sender.resent += after - before
+    sender.timeouts += after // LAST_OF_MESSAGE - before // LAST_OF_MESSAGE
+
+
+def _pause(port: Port, tally: Tally, payload: int) -> None:
+    if port.paused and payload > 0:
+        for priority in port.lossless or (0,):
+            tally.pauses[priority] += 1 + payload // BYTES_PER_PAUSE
 
 
 def _uncounted(layer: str) -> int:

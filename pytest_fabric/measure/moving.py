@@ -52,6 +52,11 @@ def _files(end: End) -> list[str]:
         f"{port}/counters/port_rcv_data",
         f"{port}/hw_counters/tx_bytes",
         f"{port}/hw_counters/rx_bytes",
+        *(
+            f"{port}/hw_counters/ip{version}{way}Octets"
+            for version in "46"
+            for way in ("Out", "In")
+        ),
         *(f"{sysfs.NET}/{name}/statistics/tx_bytes" for name in end.rdma.netdevs),
         *(f"{sysfs.NET}/{name}/statistics/rx_bytes" for name in end.rdma.netdevs),
     ]

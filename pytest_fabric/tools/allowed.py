@@ -54,7 +54,7 @@ ALLOWED = tuple(
         r"stat -c %U:%n( /proc/[0-9]+)+",
         rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
         rf"( -I {HOST}){{0,2}} {HOST}",
-        r"sleep ([1-9]|0\.[0-9]{1,3})",
+        r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
         r"ib_(write|read|send)_(lat|bw)"

@@ -102,6 +102,7 @@ def test_a_plain_scalar_is_what_its_key_says(pod: Cluster) -> None:
     assert rail0.gpu == "0000:1b:00.0"
     assert pod.profiles["ndr"].firmware == {"MT_0000000838": "28.10"}
     assert pod.lab.perftest == {"gpu001": "6.10", "gpu002": "6.10"}
+    assert pod.lab.adapters == {"gpu001": "thor2", "gpu002": "thor2"}
     assert pod.fabric.dedicated is True
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fabric import metrics
+from pytest_fabric import counters, metrics
 from pytest_fabric.config import (
     Absolute,
     Cluster,
@@ -40,7 +40,13 @@ def profile(profiles: str, name: str = "a") -> Profile:
 
 def test_the_builtin_profiles_are_known() -> None:
     """Their names are the names of their files."""
-    assert builtin_names() == ("cx7-400g-ndr", "cx7-400g-roce", "soft-roce")
+    assert builtin_names() == (
+        "cx7-400g-ndr",
+        "cx7-400g-roce",
+        "e810-100g-roce",
+        "soft-roce",
+        "thor2-400g-roce",
+    )
 
 
 def test_a_child_overrides_by_key_and_inherits_the_rest() -> None:
@@ -319,6 +325,32 @@ def test_every_limit_of_a_fast_port_is_what_its_comment_says() -> None:
         assert isinstance(write, Absolute)
         assert isinstance(read, Absolute)
         assert read.quantity.number == pytest.approx(2 * write.quantity.number)
+
+
+@pytest.mark.parametrize(
+    ("name", "driver"),
+    [("cx7-400g-roce", "mlx5_core"), ("thor2-400g-roce", "bnxt_en"), ("e810-100g-roce", "ice")],
+)
+def test_what_a_driver_cannot_count_is_not_available_and_nothing_else(
+    name: str, driver: str
+) -> None:
+    """Each reason is one that the catalogue of counters agrees with."""
+    found = profile("", f"builtin/{name}")
+    known = {metric for metric in metrics.MEANINGS if found.why_not_available(f"{metric}.growth")}
+
+    assert known == set(counters.missing(driver, metrics.MEANINGS, "Ethernet"))
+    is_blind = found.why_not_available("class.share") is not None
+    assert is_blind is not counters.per_priority(driver, "bytes")
+
+
+def test_a_builtin_profile_may_extend_another_one() -> None:
+    """What it does not say is as there, at the line that stands there."""
+    limits = profile("", "builtin/thor2-400g-roce").limits
+
+    assert limits["ib_write_bw.average"].clauses == (Relative(">=", 0.875, "line rate"),)
+    assert limits["ib_write_bw.average"].source.startswith("builtin/thor2-400g-roce.yaml:")
+    assert limits["ib_write_lat.p99"].source.startswith("builtin/cx7-400g-roce.yaml:")
+    assert profile("", "builtin/e810-100g-roce").line_rate_bps == 100e9
 
 
 def test_soft_roce_is_gentle() -> None:

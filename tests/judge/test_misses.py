@@ -9,7 +9,7 @@ import pytest
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.misses import misses
 from pytest_fabric.judge.views import PairResult
-from pytest_fabric.results import Growth, Measurement
+from pytest_fabric.results import Bandwidth, Growth, Measurement
 from pytest_fabric.units import us
 from tests.clusters import TEXT, cluster
 from tests.report.examples import LATENCY
@@ -43,6 +43,19 @@ def test_a_miss_that_load_may_have_caused_is_confirmed(made: Measurement, is_mis
     """Errors of a cable are its own; a limit of the message size takes the place of the other."""
     profile = cluster(LIMITS).nodes["gpu001"].profile
     assert misses(made, (profile,)) is is_missed
+
+
+def test_a_limit_without_a_size_is_about_bandwidth_of_the_usual_size() -> None:
+    """Messages of eight bytes fill no line, and are asked for their rate."""
+    profile = cluster(LIMITS).nodes["gpu001"].profile
+    usual = int(profile.traffic.size.number)
+    made = replace(record(4.0), tool="ib_write_bw", latency=None)
+
+    slow = replace(made, bandwidth=Bandwidth(usual, 9, None, 2e11, 1e3))
+    small = replace(made, bandwidth=Bandwidth(8, 9, None, 5e9, 8e7))
+
+    assert misses(slow, (profile,))
+    assert not misses(small, (profile,))
 
 
 def result(loaded: Measurement, *alone: Measurement) -> PairResult:

@@ -32,6 +32,7 @@ CHANGES = {
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
     "pause_storm": "storms",
+    "packet_loss": "loses",
     "fewer_lanes": "speed_bps width",
     "pcie_speed": "pcie_tps slot",
     "link_layer": "layer",

@@ -95,7 +95,7 @@ def test_who_may_read_the_log() -> None:
 def test_lspci_shows_capabilities_to_root_only() -> None:
     hidden = (SUDO, "gpu001", "root_only@gpu001")
     user = lspci.parse(run("lspci -vvv -D", *hidden).stdout)
-    root = lspci.parse(run("sudo -n lspci -vvv -D", *hidden).stdout)
+    root = lspci.parse(run("sudo -n lspci -vvv -D").stdout)
     redirects = lspci.parse(run("sudo -n lspci -vvv -D", SUDO, "gpu001", "acs@gpu001").stdout)
 
     assert {row.capabilities_readable for row in user} == {False}

@@ -33,18 +33,19 @@ def test_fec_with_and_without_its_statistics() -> None:
 
     assert plain.active == counted.active == ["RS"]
     assert plain.uncorrectable_blocks is None
-    assert counted.uncorrectable_blocks == 0
+    assert counted.uncorrectable_blocks == 12
 
 
 @pytest.mark.parametrize(
     ("fault", "active", "blocks"),
-    [("fec_mode", "Off", 0), ("uncorrectable", "RS", 37), ("port_down", "None", 0)],
+    [("fec_mode", "Off", 12), ("uncorrectable", "RS", 60_492), ("port_down", "None", 12)],
 )
 def test_fec_of_a_broken_port(fault: str, active: str, blocks: int) -> None:
     text = run(f"ethtool -I --show-fec {NETDEV}", f"{fault}@gpu001:rail0").stdout
 
     fec = ethtool_fec.parse(text)[0]
-    assert (fec.active, fec.uncorrectable_blocks) == ([active], blocks)
+    assert fec.active == [active]
+    assert fec.uncorrectable_blocks == pytest.approx(blocks, abs=700)
 
 
 def test_a_module_has_the_light_of_the_model() -> None:
@@ -99,7 +100,7 @@ def test_the_firmwares_tool_says_what_the_model_holds(text: str, node: str, fec:
     assert fec in (found.fec or "")
     assert found.raw_physical_ber == 3e-4
     assert found.effective_physical_ber == 4e-11
-    assert found.effective_physical_errors == 91_204
+    assert found.effective_physical_errors == pytest.approx(900 * 85_800, rel=0.01)
     assert found.time_since_last_clear_min == pytest.approx((86_400 - 600) / 60, rel=0.01)
     assert found.temperature_c in (48, 49)
     assert found.rx_power_dbm == [1.12, 0.98, 1.31, 1.05]
@@ -127,7 +128,8 @@ def test_lspci_shows_the_slot() -> None:
     assert device.max_read_request_bytes == 512
     assert (device.link_gt_s, device.link_width, device.link_max_width) == (32, 16, 16)
     assert device.driver == "mlx5_core"
-    assert len(lspci.parse(run("lspci -vvv -D").stdout)) == 2
+    cards = [one for one in lspci.parse(run("lspci -vvv -D").stdout) if one.driver == "mlx5_core"]
+    assert len(cards) == 2
     assert run("lspci -vvv -D -s 0000:99:00.0") == Result(0)
 
 

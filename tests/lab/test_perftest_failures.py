@@ -27,7 +27,7 @@ from .perftest_pairs import FAILED_EXCHANGE, Pair, row, wait_until
         ("ib_write_bw -q 4 -q 4", " Duplicated argument: -q\n"),
         ("ib_write_bw -x 65", " Gid index should be between 0 and 64\n"),
         ("ib_write_bw -n 4", " Iteration num should be between 5 and 4294967295\n"),
-        ("ib_write_bw -b", "ib_write_bw: the lab does not know this: option -b not recognized\n"),
+        ("ib_write_bw -W", "ib_write_bw: the lab does not know this: option -W not recognized\n"),
         (
             "ib_write_lat 10.1.0.2",
             "Couldn't connect to 10.1.0.2:18515\n"

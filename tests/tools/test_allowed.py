@@ -42,6 +42,7 @@ READS = (
     "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
     "stat -c %U:%n /proc/4711 /proc/12",
     "sleep 2",
+    "sleep 1.02",
     "ping -n -c 3000 -i 0.002 -s 8972 -W 2 -M do -I ens1 -I 10.1.0.1 10.1.0.2",
     "ping -n -c 20 -i 0.2 -s 56 fe80::1%ens1",
     "sudo -n ethtool -S ens1f0np0",

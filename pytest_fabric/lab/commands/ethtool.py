@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fabric.lab import growth
+from pytest_fabric.lab import drivers
 from pytest_fabric.lab.commands import ethtool_driver, ethtool_module, ethtool_pause
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
@@ -31,7 +31,7 @@ def _statistics(call: Call, exists: bool, port: Port | None, netdev: str) -> Res
         return Result(96, stderr="Cannot get stats strings information: No such device\n")
     if port is None:
         return Result(94, stderr="no stats available\n")
-    values = growth.ethernet(port, call.fabric.traffic.tally(port))
+    values = drivers.of(port).ethernet(port, call.fabric.traffic.written(port))
     lines = "".join(f"     {name}: {value}\n" for name, value in values.items())
     return Result(0, f"NIC statistics:\n{lines}")
 

@@ -31,10 +31,10 @@ def _device(port: Port) -> str:
         ("fw_ver:\t\t\t", port.adapter.firmware),
         ("node_guid:\t\t", guid),
         ("sys_image_guid:\t\t", guid),
-        ("vendor_id:\t\t", "0x02c9"),
-        ("vendor_part_id:\t\t", port.adapter.hca_type.removeprefix("MT")),
+        ("vendor_id:\t\t", f"{port.adapter.vendor_id:#06x}"),
+        ("vendor_part_id:\t\t", str(port.adapter.part_id)),
         ("hw_ver:\t\t\t", "0x0"),
-        ("board_id:\t\t", port.adapter.psid),
+        *((("board_id:\t\t", port.adapter.psid),) if port.adapter.psid else ()),
         ("phys_port_cnt:\t\t", "1"),
     )
     only = (

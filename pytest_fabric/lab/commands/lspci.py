@@ -14,6 +14,12 @@ NAMES = {
     "MT4119": "ConnectX-5",
 }
 
+#: Cards of other makers, by driver.
+OTHERS = {
+    "bnxt_en": "Broadcom Inc. and subsidiaries BCM57608 25Gb/50Gb/100Gb/200Gb/400Gb Ethernet",
+    "ice": "Intel Corporation Ethernet Controller E810-C for QSFP",
+}
+
 #: Flags of the ACS rows, and those that a bridge has on where nothing was switched off.
 ACS = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
 REDIRECTS = ("SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd")
@@ -42,10 +48,13 @@ def run(call: Call) -> Result:
 def _card(port: Port, call: Call) -> list[str]:
     kind = "Ethernet" if port.is_ethernet else "Infiniband"
     family = NAMES.get(port.adapter.hca_type, "ConnectX")
-    title = f"{port.pci} {kind} controller: Mellanox Technologies {port.adapter.hca_type} Family "
-    first = [f"{title}[{family}]", f"\tSubsystem: Mellanox Technologies {family}", *_numa(port)]
-    last = ["\tKernel driver in use: mlx5_core", "\tKernel modules: mlx5_core", ""]
-    return [*first, *(_settings(port) if call.is_allowed else DENIED), *last]
+    chip = f"Mellanox Technologies {port.adapter.hca_type} Family [{family}]"
+    driver = port.adapter.driver
+    first = [f"{port.pci} {kind} controller: {OTHERS.get(driver, chip)}"]
+    first.append(f"\tSubsystem: {OTHERS.get(driver, f'Mellanox Technologies {family}')}")
+    last = [f"\tKernel driver in use: {driver}", f"\tKernel modules: {driver}", ""]
+    shown = _settings(port) if call.is_allowed else DENIED
+    return [*first, *_numa(port), *shown, *last]
 
 
 def _bridge(address: str, port: Port, call: Call) -> list[str]:

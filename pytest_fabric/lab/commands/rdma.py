@@ -10,8 +10,9 @@ from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
 
-#: What the mlx5 driver and the core hold on every idle port: number, type, holder.
-KERNEL_QPS = ((0, "SMI", "ib_core"), (1, "GSI", "ib_core"), (7, "UD", "mlx5_ib"))
+#: What the core holds on every idle port, and what mlx5 does besides: number, type, holder.
+CORE_QPS = ((1, "GSI", "ib_core"),)
+MLX5_QPS = ((0, "SMI", "ib_core"), *CORE_QPS, (7, "UD", "mlx5_ib"))
 
 Fields = dict[str, str | int]
 
@@ -36,7 +37,7 @@ def _contexts(place: int, port: Port) -> Iterator[Fields]:
 
 def _queue_pairs(place: int, port: Port) -> Iterator[Fields]:
     where: Fields = {"ifindex": place, "port": 1, "ifname": port.device}
-    for number, kind, holder in KERNEL_QPS:
+    for number, kind, holder in MLX5_QPS if port.adapter.driver == "mlx5_core" else CORE_QPS:
         state: Fields = {"type": kind, "state": "RTS", "sq-psn": 0}
         yield {**where, "lqpn": number, **state, "comm": holder}
     if port.is_held:

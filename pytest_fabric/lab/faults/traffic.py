@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fabric.lab import growth
+from pytest_fabric.lab import drivers
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import ETHERNET, Port
 from pytest_fabric.lab.traffic import Tally
@@ -13,7 +13,7 @@ from pytest_fabric.lab.traffic import Tally
 def _without_counter(port: Port) -> Port:
     if not port.is_ethernet:
         return replace(port, hidden_counters=frozenset({"symbol_error"}))
-    return replace(port, hidden_counters=frozenset(growth.pauses(port, Tally())))
+    return replace(port, hidden_counters=frozenset(drivers.of(port).pauses(port, Tally())))
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -54,6 +54,14 @@ FAULTS: tuple[Fault, ...] = (
         "a quarter of the line is filled with somebody else's traffic, both ways",
         "a job, storage or a backup that shares the port",
         on_port=lambda port: replace(port, foreign=0.25),
+    ),
+    Fault(
+        "packet_loss",
+        ("port",),
+        "the port drops one packet in 100,000 of what it is sent, and senders send again",
+        "a buffer without headroom, a receiver that is too slow, or PFC that is not on",
+        on_port=lambda port: replace(port, loses=1e-5),
+        layers=(ETHERNET,),
     ),
     Fault(
         "counter_missing",

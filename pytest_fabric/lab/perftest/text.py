@@ -98,13 +98,14 @@ def header(
     relaxed = "OFF" if options.verb == "write" and options.is_latency else "ON"
     named = version >= NAMES_LOCKS
     kind = "Latency" if options.is_latency else "Bidirectional BW" if options.is_both else "BW"
+    wr_api = "ON" if port.adapter.driver == "mlx5_core" else "OFF"
     lines = [
         f"                    {TITLES[options.verb]} {kind} Test",
         f" Dual-port       : OFF\t\tDevice         : {port.device}",
         f" Number of qps   : {options.qps}\t\tTransport type : IB",
         " Connection type : RC\t\tUsing SRQ      : OFF",
         f" PCIe relax order: {relaxed}" + ("\t\tLock-free      : OFF" if named else ""),
-        " ibv_wr* API     : ON" + ("\t\tUsing DDP      : OFF" if named else ""),
+        f" ibv_wr* API     : {wr_api}" + ("\t\tUsing DDP      : OFF" if named else ""),
     ]
     if options.address is not None:
         lines.append(f" TX depth        : {1 if options.is_latency else 128}")
@@ -122,7 +123,8 @@ def header(
     if options.verb == "read":
         lines.append(" Outstand reads  : 16")
     else:
-        lines.append(f" Max inline data : {INLINE[options.verb] if options.is_latency else 0}[B]")
+        inline = port.adapter.inline or INLINE[options.verb]
+        lines.append(f" Max inline data : {inline if options.is_latency else 0}[B]")
     lines += [" rdma_cm QPs\t : OFF", " Data ex. method : Ethernet"]
     return LINE + "\n".join(lines) + "\n" + LINE
 
