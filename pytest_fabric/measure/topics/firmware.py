@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics.said import parsed, problem
+from pytest_fabric.measure.topics.heard import Heard, Outcomes, heard, is_complete, problem, tree
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import devlink_info, ethtool_driver, sysfs
+from pytest_fabric.tools import devlink_info, ethtool_driver
 from pytest_fabric.tools.devlink_info import Version
 from pytest_fabric.tools.printable import printable
 from pytest_fabric.transport import Glob, Outcome
@@ -18,14 +18,6 @@ MODULES = "/sys/module"
 
 #: Names of the whole firmware among devlink's versions, the more telling one first.
 WHOLE = ("fw.version", "fw")
-
-REMEDIES = {
-    "tool_missing": "install package iproute2 (devlink)",
-    "no_devlink": "the kernel has no devlink, see not_available",
-    "not_supported": "the driver does not tell, see not_available",
-    "permission": "add `sudo: [devlink]` to the profile",
-}
-DRIVER_REMEDIES = {"tool_missing": "install package ethtool"}
 
 
 def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
@@ -44,17 +36,17 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
 
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what each port says."""
-    rows = parsed(outcomes["devlink"], devlink_info.parse, REMEDIES)
+    rows = heard(outcomes, "devlink", "devlink", devlink_info.parse)
     return {
         str(end.port): {
             **_firmware(end, rows),
-            "firmware.driver": _driver(end, outcomes.get(f"driver-{place}"), outcomes["modules"]),
+            "firmware.driver": _driver(end, f"driver-{place}", outcomes),
         }
         for place, end in enumerate(subject.ends)
     }
 
 
-def _firmware(end: End, rows: Sequence[Version] | Fact) -> dict[str, Fact]:
+def _firmware(end: End, rows: Heard[list[Version]]) -> dict[str, Fact]:
     stored, pending = _stored(f"pci/{end.rdma.pci}", rows)
     return {
         "firmware.running": _word(end.rdma.firmware, "sysfs has no fw_ver"),
@@ -70,11 +62,11 @@ def _word(text: str | None, why: str) -> Fact:
     return Fact(printable(text)[:80])
 
 
-def _stored(handle: str, rows: Sequence[Version] | Fact) -> tuple[Fact, Fact]:
+def _stored(handle: str, rows: Heard[list[Version]]) -> tuple[Fact, Fact]:
     """Return the stored firmware, and how many versions of the card wait for a reset."""
-    if isinstance(rows, Fact):
-        return rows, rows
-    own = {row.name: row for row in rows if row.device == handle and row.name}
+    if rows.value is None:
+        return rows.nothing, rows.nothing
+    own = {row.name: row for row in rows.value if row.device == handle and row.name}
     both = [row for row in own.values() if row.running and row.stored]
     whole = next((own[name] for name in WHOLE if name in own and own[name].stored), None)
     if whole is None or not both:
@@ -88,21 +80,22 @@ def _stored(handle: str, rows: Sequence[Version] | Fact) -> tuple[Fact, Fact]:
     return Fact(whole.stored), Fact(1 if detail else 0, detail=detail)
 
 
-def _driver(end: End, told: Outcome | None, modules: Outcome) -> Fact:
+def _driver(end: End, section: str, outcomes: Outcomes) -> Fact:
     """Return the driver with its version, as the port's network device tells it.
 
     A port without one has the version of the module, which a driver of the kernel's own leaves out:
     then it is the kernel's release, as `ethtool -i` has it.
     """
-    if told is not None:
-        found = parsed(told, ethtool_driver.parse, DRIVER_REMEDIES)
-        if isinstance(found, Fact):
-            return found
+    if section in outcomes:
+        told = heard(outcomes, section, "ethtool", ethtool_driver.parse)
+        if told.value is None:
+            return told.nothing
+        found = told.value
         # IPoIB names itself behind the card's driver: `mlx5_core[ib_ipoib]`.
         return Fact(" ".join(filter(None, (found.driver.partition("[")[0], found.version)))[:80])
-    if not end.rdma.driver or modules.end != "exit":
+    if not end.rdma.driver or not is_complete(outcomes["modules"]):
         return problem("sysfs does not tell the driver of the port", "see not_available")
-    version = sysfs.parse(modules.stdout).get(f"{MODULES}/{end.rdma.driver}/version")
+    version = tree(outcomes, "modules").get(f"{MODULES}/{end.rdma.driver}/version")
     return Fact(printable(f"{end.rdma.driver} {version or end.node.kernel}")[:80])
 
 

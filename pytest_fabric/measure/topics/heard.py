@@ -1,4 +1,8 @@
-"""What a section of a topic's job has said: what its parser makes of it, or a problem."""
+"""What a section of a topic's job has said: what its parser makes of it, or why not.
+
+Only a command that came to its end, well, with a text that is recognised as a whole, has a value;
+of everything else there is one line with the remedy.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,51 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fabric.errors import NotRecognisedError, ToolError
+from pytest_fabric.errors import FabricError, ToolError
 from pytest_fabric.results import Fact
+from pytest_fabric.tools import sysfs
+from pytest_fabric.tools.printable import printable
 from pytest_fabric.transport import Outcome
 
 T = TypeVar("T")
+Outcomes = Mapping[str, Outcome]
 
-#: The package of each program, on Debian and its like.
+#: The package of each program, as Debian calls it.
 PACKAGES = {
-    "ethtool": "ethtool",
+    "dcb": "iproute2 5.11 or newer",
+    "devlink": "iproute2",
+    "dmesg": "util-linux",
+    "iblinkinfo": "infiniband-diags",
+    "lldpcli": "lldpd",
+    "lldptool": "lldpad",
     "lspci": "pciutils",
+    "mlnx_qos": "mlnx-tools",
     "mlxlink": "MFT, or mstflint for mstlink",
     "mstlink": "mstflint, or MFT for mlxlink",
+    "sminfo": "infiniband-diags",
 }
+
+#: Programs that Debian and Ubuntu have in /usr/sbin.
+SBIN = frozenset({"dcb", "devlink", "ethtool", "iblinkinfo", "lldpcli", "lldptool", "sminfo"})
+
+#: What mends what a tool complains about, by the kind of the complaint.
+REMEDIES = {
+    "no_umad": "load ib_umad; where /dev/infiniband/umad* belongs to root, {root}",
+    "not_running": "start its daemon, as with `systemctl enable --now {package}`",
+    "no_devlink": "the kernel has no devlink, see not_available",
+    "not_supported": "the driver does not tell, see not_available",
+    "module_not_readable": "the cage is empty, or the module does not answer: reseat it",
+}
+
+BY_HAND = "run it on the node by hand"
+
+
+class Unread(FabricError):
+    """What a command did not say: one line with its remedy; `kind` is the word of a ToolError."""
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -36,30 +72,92 @@ class Heard(Generic[T]):
 
 
 def heard(
-    outcomes: Mapping[str, Outcome], section: str, program: str, parse: Callable[[str], T]
+    outcomes: Outcomes,
+    section: str,
+    program: str,
+    parse: Callable[[str], T],
+    *,
+    strict: bool = False,
 ) -> Heard[T]:
-    """Return what a program said in a section."""
+    """Return what a section said, as `read` does, or the problem."""
+    try:
+        return Heard(read(outcomes, section, program, parse, strict=strict))
+    except Unread as error:
+        return Heard(None, str(error), error.kind)
+
+
+def read(
+    outcomes: Outcomes,
+    section: str,
+    program: str,
+    parse: Callable[[str], T],
+    *,
+    strict: bool = False,
+) -> T:
+    """Return what a section's output says. Raises Unread.
+
+    With `strict` the complaints of a command that ended well count too: some tools end so although
+    a part did not answer.
+    """
     outcome = outcomes.get(section)
     if outcome is None:
-        return Heard(None, f"{program} was not asked")
-    if outcome.end != "exit":
-        return Heard(None, f"{program} did not answer in time ({outcome.end}): run it by hand")
-    # What ended well may warn beside its output; what did not tells why there.
-    is_well = outcome.status == 0 and outcome.stdout != ""
-    text = outcome.stdout if is_well else outcome.stdout + outcome.stderr
+        raise Unread(f"{program} was not run: the name of the device is none that can be sent")
+    if not is_complete(outcome):
+        end = "too much output" if outcome.end == "exit" else outcome.end
+        raise Unread(f"{program} did not come to its end ({end}): {BY_HAND}")
+    is_well = outcome.status == 0 and outcome.stdout.strip() != ""
+    text = outcome.stdout if is_well and not strict else outcome.stdout + outcome.stderr
     try:
-        if not is_well and not text.strip():
-            return Heard(None, f"{program} said nothing (exit status {outcome.status})")
-        return Heard(parse(text))
+        found = parse(text)
     except ToolError as error:
-        return Heard(None, _remedy(program, error), error.kind)
-    except NotRecognisedError as error:
-        return Heard(None, f"{program}: {error}")
+        raise Unread(_told(program, error), error.kind) from error
+    except FabricError as error:
+        if outcome.status == 0:
+            raise Unread(f"{program}: {_line(str(error))}: {BY_HAND}") from error
+    else:
+        if is_well:
+            return found
+    said = _line(outcome.stderr) or _line(outcome.stdout) or "it printed nothing"
+    raise Unread(f"{program} ended with status {outcome.status}: {said}: {BY_HAND}")
 
 
-def _remedy(program: str, error: ToolError) -> str:
+def is_complete(outcome: Outcome) -> bool:
+    """Return whether a command came to its end, with all that it printed."""
+    return outcome.end == "exit" and not outcome.truncated
+
+
+def tree(outcomes: Outcomes, section: str) -> dict[str, str]:
+    """Return path -> value of a section's `grep`, nothing where it did not come to its end.
+
+    Its status tells nothing: it is bad wherever one of many files is missing.
+    """
+    outcome = outcomes.get(section)
+    return sysfs.parse(outcome.stdout) if outcome is not None and is_complete(outcome) else {}
+
+
+def problem(message: str, remedy: str = "") -> Fact:
+    """Return a fact that cannot be told, in one line fit to be shown."""
+    line = _line(message)
+    return Fact(None, f"{line}: {remedy}" if remedy else line)
+
+
+def root_advice(program: str) -> str:
+    """Return how a program that needs root is let run: the two lines of profile and sudoers."""
+    path = f"{'/usr/sbin' if program in SBIN else '/usr/bin'}/{program}"
+    return f"add `sudo: [{program}]` to the profile, `USER ALL=(root) NOPASSWD: {path}` with visudo"
+
+
+def _told(program: str, error: ToolError) -> str:
+    """Return a complaint with what mends it."""
+    package = PACKAGES.get(program, program)
     if error.kind == "tool_missing":
-        return f"{program} is not installed: install {PACKAGES.get(program, program)}"
+        return f"{program} is not installed: install {package}"
+    complaint = _line(str(error))
     if error.kind == "permission":
-        return f"{program} needs root ({error}): add it to `sudo` of the profile, and to sudoers"
-    return f"{program}: {error}"
+        return f"{program} needs root ({complaint}): {root_advice(program)}"
+    remedy = REMEDIES.get(error.kind, BY_HAND).format(package=package, root=root_advice(program))
+    return f"{program}: {complaint}: {remedy}"
+
+
+def _line(text: str) -> str:
+    return printable(" ".join(text.split()))[:200]

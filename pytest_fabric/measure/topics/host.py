@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.measure.topics import isolation, kernel_events, sysctls
-from pytest_fabric.measure.topics.said import parsed, problem
+from pytest_fabric.measure.topics.heard import (
+    BY_HAND,
+    Heard,
+    Outcomes,
+    heard,
+    is_complete,
+    problem,
+    tree,
+)
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import proc_limits, sysfs
+from pytest_fabric.tools import proc_limits
 from pytest_fabric.tools.printable import printable
 from pytest_fabric.transport import Glob, Outcome
 from pytest_fabric.transport.jobs import Word
@@ -36,21 +45,23 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what the system says."""
     said = {
-        "host.governor": governor(outcomes["governor"].stdout),
-        "host.memlock": memlock(outcomes["limits"]),
-        "host.kernel": kernel(outcomes["kernel"]),
-        "host.os": system(outcomes["os"]),
+        "host.governor": governor(outcomes),
+        "host.memlock": memlock(outcomes),
+        "host.kernel": _word(heard(outcomes, "kernel", "uname", _release)),
+        "host.os": _word(heard(outcomes, "os", RELEASE, _distribution)),
         "host.iommu": isolation.iommu(outcomes),
         "host.acs": isolation.acs(subject, outcomes),
-        **sysctls.read(outcomes["sysctl"].stdout),
+        **sysctls.read(outcomes),
         **kernel_events.read(subject, outcomes),
     }
     return {subject.node: said}
 
 
-def governor(text: str) -> Fact:
+def governor(outcomes: Outcomes) -> Fact:
     """Return the governor of all CPUs, or how many have each where they differ."""
-    found = sysfs.parse(text).values()
+    if not is_complete(outcomes["governor"]):
+        return problem("reading scaling governors did not come to its end", BY_HAND)
+    found = tree(outcomes, "governor").values()
     if not found:
         return Fact(None, "no CPU shows a scaling governor (virtual machine?): see not_available")
     counts = {word: list(found).count(word) for word in sorted(set(found))}
@@ -58,29 +69,30 @@ def governor(text: str) -> Fact:
     return Fact("+".join(counts), detail=detail)
 
 
-def memlock(outcome: Outcome) -> Fact:
+def memlock(outcomes: Outcomes) -> Fact:
     """Return the memory in bytes that a process of our session may lock; infinite without limit."""
-    found = parsed(outcome, proc_limits.parse, {})
-    if isinstance(found, Fact):
-        return found
-    number = found.locked_memory_soft_bytes
+    found = heard(outcomes, "limits", proc_limits.PATH, proc_limits.parse)
+    if found.value is None:
+        return found.nothing
+    number = found.value.locked_memory_soft_bytes
     return Fact(float("inf") if number is None else number, detail=(proc_limits.PATH,))
 
 
-def kernel(outcome: Outcome) -> Fact:
-    """Return the release of the running kernel."""
-    word = outcome.stdout.strip()
-    if outcome.end != "exit" or not re.fullmatch(r"[A-Za-z0-9._+~-]{1,80}", word):
-        return problem(f"expected the kernel's release from uname -r, got {word[:40]!r}")
-    return Fact(word)
+def _release(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._+~-]{1,80}", text.strip()):
+        raise NotRecognisedError(f"expected the kernel's release, got {text[:40]!r}")
+    return text.strip()
 
 
-def system(outcome: Outcome) -> Fact:
-    """Return the distribution and its release."""
-    match = re.search(r'(?m)^PRETTY_NAME=(["\']?)(.{1,80})\1$', outcome.stdout)
-    if outcome.end != "exit" or match is None:
-        return problem(f"{RELEASE} does not name the distribution (PRETTY_NAME)")
-    return Fact(printable(match[2].strip()))
+def _distribution(text: str) -> str:
+    match = re.search(r'(?m)^PRETTY_NAME=(["\']?)(.{1,80})\1$', text)
+    if match is None:
+        raise NotRecognisedError("expected the name of the distribution (PRETTY_NAME), found none")
+    return printable(match[2].strip())
+
+
+def _word(found: Heard[str]) -> Fact:
+    return found.nothing if found.value is None else Fact(found.value)
 
 
 TOPIC = Topic("host", sections, read)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pytest_fabric.config import has_infiniband
 from pytest_fabric.measure.end import End
+from pytest_fabric.measure.topics import heard
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, sysfs
@@ -30,7 +31,7 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
 
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what was given to each port that is declared InfiniBand."""
-    tree = {**sysfs.parse(outcomes["lids"].stdout), **sysfs.parse(outcomes["pkeys"].stdout)}
+    tree = {**heard.tree(outcomes, "lids"), **heard.tree(outcomes, "pkeys")}
     return {str(end.port): _port(end, tree) for end in subject.ends}
 
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_fabric.measure.topics.said import parsed, problem, sudo_advice
+from pytest_fabric.measure.topics.heard import (
+    BY_HAND,
+    Outcomes,
+    heard,
+    is_complete,
+    problem,
+    root_advice,
+    tree,
+)
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import lspci, names, sysfs
-from pytest_fabric.transport import Glob, Outcome
+from pytest_fabric.transport import Glob
 from pytest_fabric.transport.jobs import Word
 
 CMDLINE = "/proc/cmdline"
@@ -46,16 +54,16 @@ def _devices(subject: Subject) -> dict[str, None]:
     return {one: None for both in found for one in both if ADDRESS.fullmatch(one)}
 
 
-def iommu(outcomes: Mapping[str, Outcome]) -> Fact:
+def iommu(outcomes: Outcomes) -> Fact:
     """Return `off` without an IOMMU, `pt` where NICs pass through it, `translated` otherwise."""
     texts = {name: outcomes[name] for name in ("cmdline", "iommu-units", "iommu-groups")}
-    late = [name for name, outcome in texts.items() if outcome.end != "exit"]
+    late = [name for name, outcome in texts.items() if not is_complete(outcome)]
     shown = re.findall(rf"(?m)^[r-][w-] {UNITS}/(\S+)$", texts["iommu-units"].stdout)
     if late or not shown:
         return problem(f"{UNITS} was not told", "see not_available")
     if shown == ["*"]:
         return Fact("off", detail=(f"{UNITS} is empty",))
-    kinds = sysfs.parse(texts["iommu-groups"].stdout)
+    kinds = tree(outcomes, "iommu-groups")
     detail = (
         f"IOMMU: {', '.join(sorted(shown))}",
         *(f"{path.split('/')[4]}: {kind}" for path, kind in sorted(kinds.items())),
@@ -70,16 +78,16 @@ def iommu(outcomes: Mapping[str, Outcome]) -> Fact:
     return problem(f"neither {GROUP} nor {CMDLINE} says how the IOMMU is used", "see not_available")
 
 
-def acs(subject: Subject, outcomes: Mapping[str, Outcome]) -> Fact:
+def acs(subject: Subject, outcomes: Outcomes) -> Fact:
     """Return how many bridges between cards and their GPUs redirect what these exchange.
 
     Bridges above both of them see none of it. Without a declared GPU, all above the card count.
     """
-    advice = sudo_advice("lspci", "/usr/bin/lspci -vvv -D")
-    remedies = {"tool_missing": "install package pciutils", "permission": advice}
-    found = parsed(outcomes["lspci"], lspci.parse, remedies)
-    if isinstance(found, Fact):
-        return found
+    told = heard(outcomes, "lspci", "lspci", lspci.parse)
+    if told.value is None:
+        return told.nothing
+    if not is_complete(outcomes.get("bridges", outcomes["lspci"])):
+        return problem("readlink did not come to its end", BY_HAND)
     above = {device: _above(device, outcomes) for device in _devices(subject)}
     gpus = {end.rail.gpu for end in subject.ends if end.rail.gpu in above}
     lost = sorted(device for device in above if device in gpus and not above[device])
@@ -89,17 +97,17 @@ def acs(subject: Subject, outcomes: Mapping[str, Outcome]) -> Fact:
     between = {
         address for nic, gpu in pairs for address in (nic ^ above[gpu] if gpu in gpus else nic)
     }
-    bridges = [device for device in found if device.address in between]
+    bridges = [device for device in told.value if device.address in between]
     if not all(nic for nic, _ in pairs) or not bridges:
         return problem("no PCIe bridge is above a card (virtual machine?)", "see not_available")
     if any(bridge.capabilities_readable is False for bridge in bridges):
-        return problem(IS_ROOT_ONLY, advice)
+        return problem(IS_ROOT_ONLY, root_advice("lspci"))
     on = {bridge.address: REDIRECTS & set(bridge.acs or ()) for bridge in bridges}
     detail = tuple(f"{address} {' '.join(sorted(flags))}" for address, flags in on.items() if flags)
     return Fact(len(detail), detail=detail)
 
 
-def _above(device: str, outcomes: Mapping[str, Outcome]) -> set[str]:
+def _above(device: str, outcomes: Outcomes) -> set[str]:
     """Return the bridges above a device, which its path names; none where no device is there."""
     for line in outcomes["bridges"].stdout.splitlines():
         path, _, name = line.strip().rpartition("/")

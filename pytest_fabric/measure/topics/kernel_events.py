@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fabric.errors import FabricError, NotRecognisedError, ToolError
-from pytest_fabric.measure.topics.said import problem, sudo_advice, text_of
+from pytest_fabric.measure.topics import heard, uptime
+from pytest_fabric.measure.topics.heard import Heard, Outcomes
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import kernel_log
 from pytest_fabric.tools.kernel_log import Event
-from pytest_fabric.transport import Outcome
 from pytest_fabric.transport.jobs import Word
 
 #: How far back an event counts, in seconds: what is older was there before the fabric was handed
@@ -39,19 +38,16 @@ METRICS = (
 )
 
 #: journalctl says this where there is nothing to say, and on stderr what the user may not see.
-NO_ENTRIES = re.compile(r"-- No entries --")
+NO_ENTRIES = "-- No entries --"
 HIDDEN = re.compile(r"insufficient permissions|not seeing messages")
 
-ADVICE = (
-    f"{sudo_advice('dmesg', '/usr/bin/dmesg')}, or let the user read the journal (group adm or "
-    "systemd-journal)"
-)
+ADVICE = "or let the user read the journal (group adm or systemd-journal)"
 
 
 def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     """Return the commands that show the log: dmesg, and the journal where dmesg is for root."""
     return {
-        "uptime": ("cat", "/proc/uptime"),
+        "uptime": uptime.COMMAND,
         "dmesg": (*subject.asroot("dmesg"), *kernel_log.command()[1:]),
         "journal": (
             *("journalctl", "-k", "-b", "--no-pager"),
@@ -60,14 +56,13 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     }
 
 
-def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> dict[str, Fact]:
+def read(subject: Subject, outcomes: Outcomes) -> dict[str, Fact]:
     """Return how many events of each kind there were, with their lines."""
-    try:
-        now = _uptime(outcomes["uptime"])
-        events = _events(outcomes)
-    except FabricError as error:
-        return dict.fromkeys(METRICS, problem(str(error), ADVICE))
-    recent = [event for event in events if now - WINDOW_S <= _when(event)]
+    now, events = uptime.read(outcomes), _events(outcomes)
+    if now.value is None or events.value is None:
+        return dict.fromkeys(METRICS, (events if events.value is None else now).nothing)
+    oldest = now.value - WINDOW_S
+    recent = [event for event in events.value if oldest <= _when(event)]
     return {
         "host.log_mlx5": _count(event for event in recent if event.kind in KINDS_OF_MLX5),
         "host.log_xid": _count(
@@ -81,28 +76,23 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> dict[str, Fact]:
     }
 
 
-def _uptime(outcome: Outcome) -> float:
-    match = re.match(r"([0-9]{1,12}\.[0-9]{1,6}) ", text_of(outcome))
-    if match is None:
-        raise NotRecognisedError("/proc/uptime does not say how long the node has been up")
-    return float(match[1])
+def _events(outcomes: Outcomes) -> Heard[tuple[Event, ...]]:
+    """Return the events of the first log that can be read."""
+    told = heard.heard(outcomes, "dmesg", "dmesg", _parsed)
+    if told.value is not None:
+        return told
+    journal = heard.heard(outcomes, "journal", "journalctl", _parsed)
+    if journal.value is not None and not HIDDEN.search(outcomes["journal"].stderr):
+        return journal
+    return Heard(None, f"{told.problem}, {ADVICE}", told.kind)
 
 
-def _events(outcomes: Mapping[str, Outcome]) -> tuple[Event, ...]:
-    """Return the events of the first log that can be read. Raises ToolError, NotRecognisedError."""
-    try:
-        return kernel_log.parse(text_of(outcomes["dmesg"])).events
-    except FabricError as error:
-        journal = outcomes["journal"]
-        if HIDDEN.search(journal.stderr):
-            raise ToolError("permission", str(error)) from None
-        text = text_of(journal)
-        if any(NO_ENTRIES.fullmatch(line) for line in text.splitlines()):
-            return ()
-        try:
-            return kernel_log.parse(text).events
-        except FabricError:
-            raise error from None
+def _parsed(text: str) -> tuple[Event, ...]:
+    """Return the events of a log; journalctl says in words of its own that there are none."""
+    lines = text.splitlines()
+    if NO_ENTRIES in lines and all(line.startswith("-- ") for line in lines):
+        return ()
+    return kernel_log.parse(text).events
 
 
 def _when(event: Event) -> float:

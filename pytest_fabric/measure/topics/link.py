@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics import link_errors, link_module
-from pytest_fabric.measure.topics.heard import Heard, heard
+from pytest_fabric.measure.topics import link_errors, link_module, uptime
+from pytest_fabric.measure.topics.heard import Heard, Outcomes, heard, root_advice, tree
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.results import Fact, RdmaPort
 from pytest_fabric.tools import ethtool_fec, ethtool_module, lspci, mlxlink, names, sysfs
 from pytest_fabric.tools.ethtool_fec import Fec
-from pytest_fabric.transport import Glob, Outcome
+from pytest_fabric.transport import Glob
 from pytest_fabric.transport.jobs import Word
 
-Outcomes = Mapping[str, Outcome]
 Commands = Mapping[str, tuple[Word, ...]]
 
 #: How long blocks are watched that FEC cannot correct, in seconds: a link has traffic all the time.
@@ -38,7 +37,7 @@ NO_FIRMWARE_TOOL = (
 
 def sections(subject: Subject) -> Commands:
     """Return the commands that read every port of a node."""
-    found: dict[str, tuple[Word, ...]] = {"uptime": ("cat", "/proc/uptime")}
+    found: dict[str, tuple[Word, ...]] = {"uptime": uptime.COMMAND}
     for place, end in enumerate(subject.ends):
         found.update(_sections(subject, place, end))
     twice = [name for place, end in enumerate(subject.ends) for name in _twice(place, end)]
@@ -90,16 +89,11 @@ def _netdevs(port: RdmaPort) -> tuple[str, ...]:
 
 def read(subject: Subject, outcomes: Outcomes) -> Facts:
     """Return what every port says."""
-    uptime_s = _uptime(outcomes["uptime"].stdout)
+    uptime_s = uptime.read(outcomes).value
     return {
         str(end.port): {**_port(subject, place, end, outcomes, uptime_s)}
         for place, end in enumerate(subject.ends)
     }
-
-
-def _uptime(text: str) -> float | None:
-    match = re.match(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ", text)
-    return float(match[1]) if match else None
 
 
 def _port(
@@ -118,17 +112,11 @@ def _port(
         "link.uncorrectable": link_errors.uncorrectable(
             port, *_lost(outcomes, place, end, tool), WINDOW_S
         ),
-        "link.flaps": link_errors.flaps(port, _tree(outcomes, f"flaps-{place}"), uptime_s),
+        "link.flaps": link_errors.flaps(port, tree(outcomes, f"flaps-{place}"), uptime_s),
         **_modules(port, place, outcomes, link),
-        **link_errors.aer(_tree(outcomes, f"aer-{place}"), uptime_s),
+        **link_errors.aer(tree(outcomes, f"aer-{place}"), uptime_s),
         "pcie.max_read_request": _max_read_request(outcomes, place),
     }
-
-
-def _tree(outcomes: Outcomes, section: str) -> sysfs.Tree:
-    outcome = outcomes.get(section)
-    is_whole = outcome is not None and outcome.end == "exit" and not outcome.truncated
-    return sysfs.parse(outcome.stdout) if outcome is not None and is_whole else {}
 
 
 def _fec(outcomes: Outcomes, which: str) -> Heard[list[Fec]]:
@@ -173,8 +161,6 @@ def _modules(
         return link_module.facts(found, port.width)
     failed = next((one for one in asked if one.value is None), None)
     problem = failed.problem if failed is not None else link.problem
-    if failed is not None and failed.kind == "module_not_readable":
-        problem = f"{problem}: the cage is empty, or the module does not answer: reseat it"
     problem = problem or "mlxlink shows no module: the cage is empty, or see not_available"
     return {name: Fact(None, problem) for name in link_module.NAMES}
 
@@ -189,7 +175,7 @@ def _max_read_request(outcomes: Outcomes, place: int) -> Fact:
     if device.max_read_request_bytes is not None:
         return Fact(device.max_read_request_bytes, detail=(f"lspci: {device.address}",))
     if device.capabilities_readable is False:
-        return Fact(None, "lspci needs root: add it to `sudo` of the profile, and to sudoers")
+        return Fact(None, f"lspci needs root: {root_advice('lspci')}")
     return Fact(None, "lspci shows no MaxReadReq of the card: see not_available")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pytest_fabric.config import Absolute, Word
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics import qos_address, qos_classes
+from pytest_fabric.measure.topics import heard, qos_address, qos_classes
 from pytest_fabric.measure.topics.qos_classes import Netdev
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.metrics import TOPICS
@@ -83,7 +83,7 @@ def _interfaces(end: End) -> tuple[str, ...]:
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what the ports say."""
     ends = tuple(end for end in subject.ends if end.rdma.link_layer == "Ethernet")
-    subnets = qos_address.subnets(ends, outcomes["route"], outcomes["arp"])
+    subnets = qos_address.subnets(ends, outcomes)
     return {
         str(end.port): _port(end, place, outcomes, subnets)
         if end in ends
@@ -100,8 +100,7 @@ def _other_layer(layer: str) -> Mapping[str, Fact]:
 def _port(
     end: End, place: int, outcomes: Mapping[str, Outcome], subnets: Mapping[str, Fact]
 ) -> Mapping[str, Fact]:
-    text = outcomes[f"sysfs-{place}"]
-    tree = sysfs.parse(text.stdout) if text.end == "exit" else {}
+    tree = heard.tree(outcomes, f"sysfs-{place}")
     netdevs = [
         Netdev.of(name, f"{place}-{member}", end.rdma.driver, outcomes)
         for member, name in enumerate(_netdevs(end))

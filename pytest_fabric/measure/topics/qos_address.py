@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.errors import MeasurementError, NotRecognisedError
 from pytest_fabric.measure import placement
 from pytest_fabric.measure.end import End
+from pytest_fabric.measure.topics import heard
+from pytest_fabric.measure.topics.heard import Outcomes
 from pytest_fabric.results import Fact, Gid, RdmaPort
 from pytest_fabric.tools import sysfs
 from pytest_fabric.tools.printable import printable
-from pytest_fabric.transport import Outcome
 
 ROUTES = "/proc/net/route"
 ARP = "/proc/sys/net/ipv4/conf"
@@ -135,30 +136,29 @@ class Subnet:
         return f"{address}/{bin(int(mask)).count('1')}"
 
 
-def subnets(ends: Sequence[End], route: Outcome, arp: Outcome) -> dict[str, Fact]:
+def subnets(ends: Sequence[End], outcomes: Outcomes) -> dict[str, Fact]:
     """Return for each port with how many others of its node it shares a subnet unguarded.
 
     An interface answers for its own address only where arp_ignore and arp_announce are set, of it
     or of all: else replies come from the other NIC, and traffic with them.
     """
-    try:
-        known = list(_subnets(route))
-    except ValueError as error:
-        return {str(end.port): Fact(None, f"{ROUTES}: {error}") for end in ends}
-    guards = sysfs.parse(arp.stdout) if arp.end == "exit" else {}
-    return {str(end.port): _sharing(end, ends, known, guards) for end in ends}
+    known = heard.heard(outcomes, "route", ROUTES, lambda text: list(_subnets(text)))
+    if known.value is None:
+        return {str(end.port): known.nothing for end in ends}
+    guards = heard.tree(outcomes, "arp")
+    return {str(end.port): _sharing(end, ends, known.value, guards) for end in ends}
 
 
-def _subnets(route: Outcome) -> Iterator[Subnet]:
-    """Yield the networks of the routing table. Raises ValueError for any other text."""
-    lines = [line.split() for line in route.stdout.splitlines()]
-    if route.end != "exit" or not lines or tuple(lines[0][: len(TITLE)]) != TITLE:
-        raise ValueError("expected the kernel's routing table, found none: check /proc")
+def _subnets(text: str) -> Iterator[Subnet]:
+    """Yield the networks of the routing table. Raises NotRecognisedError for any other text."""
+    lines = [line.split() for line in text.splitlines()]
+    if not lines or tuple(lines[0][: len(TITLE)]) != TITLE or not text.endswith("\n"):
+        raise NotRecognisedError("expected the kernel's routing table, found none")
     for words in filter(None, lines[1:]):
         if len(words) < len(TITLE) or not all(
             re.fullmatch(r"[0-9A-F]{8}", words[place]) for place in (1, 2, 7)
         ):
-            raise ValueError("expected a route in each line, found something else: check /proc")
+            raise NotRecognisedError("expected a route in each line, found something else")
         address, gateway, mask = (int(words[place], 16) for place in (1, 2, 7))
         if gateway == 0 and mask not in (0, 0xFFFFFFFF) and address not in SELF_GIVEN:
             yield Subnet(words[0], address, mask)

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_fabric.config import Roce
-from pytest_fabric.errors import FabricError, ToolError
+from pytest_fabric.measure.topics.heard import Outcomes, heard
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import dcb_app, dcb_pfc, ethtool_pause, mlnx_qos
 from pytest_fabric.tools.dcb_app import Rule
 from pytest_fabric.tools.dcb_pfc import Pfc
 from pytest_fabric.tools.ethtool_pause import Pause
 from pytest_fabric.tools.mlnx_qos import Qos
-from pytest_fabric.tools.printable import printable
 from pytest_fabric.tools.sysfs import NET
-from pytest_fabric.transport import Outcome
 
 T = TypeVar("T")
 
@@ -25,12 +23,6 @@ OWN_TOOLS = {
     "bnxt_en": "niccli",
     "ionic": "nicctl show qos",
     "ionic_rdma": "nicctl show qos",
-}
-
-PACKAGES = {
-    "mlnx_qos": "mlnx-tools",
-    "dcb": "iproute2 5.11 or newer",
-    "ethtool": "ethtool",
 }
 
 #: ECN of a priority: the notification point answers marks, the reaction point slows down.
@@ -49,15 +41,15 @@ class Netdev:
     pause: list[Pause] | str
 
     @classmethod
-    def of(cls, name: str, here: str, driver: str, outcomes: Mapping[str, Outcome]) -> Netdev:
+    def of(cls, name: str, here: str, driver: str, outcomes: Outcomes) -> Netdev:
         """Return the network device whose sections end with `here`."""
         return cls(
             name=name,
             driver=driver,
-            qos=_said("mlnx_qos", outcomes.get(f"qos-{here}"), mlnx_qos.parse),
-            pfc=_said("dcb", outcomes.get(f"pfc-{here}"), dcb_pfc.parse),
-            rules=_said("dcb", outcomes.get(f"app-{here}"), dcb_app.parse),
-            pause=_said("ethtool", outcomes.get(f"pause-{here}"), ethtool_pause.parse),
+            qos=_said(outcomes, f"qos-{here}", "mlnx_qos", mlnx_qos.parse),
+            pfc=_said(outcomes, f"pfc-{here}", "dcb", dcb_pfc.parse),
+            rules=_said(outcomes, f"app-{here}", "dcb", dcb_app.parse),
+            pause=_said(outcomes, f"pause-{here}", "ethtool", ethtool_pause.parse),
         )
 
     def hidden(self, *problems: object) -> Fact:
@@ -85,25 +77,12 @@ class Netdev:
         return tuple(lines)
 
 
-def _said(tool: str, outcome: Outcome | None, parse: Callable[[str], T]) -> T | str:
+def _said(outcomes: Outcomes, section: str, tool: str, parse: Callable[[str], T]) -> T | str:
     """Return what a tool printed, or why that is nothing; an empty reason where nobody asked."""
-    if outcome is None:
+    if section not in outcomes:
         return ""
-    if outcome.end != "exit" or outcome.truncated:
-        return f"{tool} did not come to its end"
-    try:
-        found = parse(outcome.stdout if outcome.stdout.strip() else outcome.stderr)
-    except ToolError as error:
-        if error.kind == "tool_missing":
-            return f"{tool} is not installed (package {PACKAGES[tool]})"
-        if error.kind == "permission":
-            return f"{tool}: {error}: add {tool} to sudo of the profile"
-        return f"{tool}: {error}"
-    except FabricError as error:
-        return f"{tool}: {printable(str(error))[:200]}"
-    if outcome.status != 0:
-        return f"{tool} ended with status {outcome.status}: {printable(outcome.stderr)[:120]}"
-    return found
+    found = heard(outcomes, section, tool, parse)
+    return found.problem if found.value is None else found.value
 
 
 def files(netdev: str, priority: int | None) -> tuple[str, ...]:

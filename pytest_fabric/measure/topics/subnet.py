@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_fabric.config import Cable, has_infiniband
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics import trouble
+from pytest_fabric.measure.topics import heard
+from pytest_fabric.measure.topics.heard import Unread
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
-from pytest_fabric.measure.topics.trouble import Unread
 from pytest_fabric.measure.topics.wiring import DESCRIPTION
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, iblinkinfo, sminfo
@@ -71,8 +71,8 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     facts: dict[str, Fact] = {}
     try:
         for place, end in ends:
-            sweeps[_name(end)] = trouble.read(
-                "iblinkinfo", outcomes, f"links-{place}", iblinkinfo.parse, is_whole=True
+            sweeps[_name(end)] = heard.read(
+                outcomes, f"links-{place}", "iblinkinfo", iblinkinfo.parse, strict=True
             )
         facts |= _links(subject, sweeps)
     except Unread as error:
@@ -121,9 +121,9 @@ def _managers(
 def _manager(section: str, outcomes: Mapping[str, Outcome]) -> SubnetManager | None:
     """Return the manager that a port knows, None when none answers. Raises Unread."""
     try:
-        return trouble.read("sminfo", outcomes, section, sminfo.parse)
+        return heard.read(outcomes, section, "sminfo", sminfo.parse)
     except Unread as error:
-        if trouble.kind_of(error) in SILENT:
+        if error.kind in SILENT:
             return None
         raise
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from pytest_fabric.measure.topics.said import problem
+from pytest_fabric.measure.topics.heard import Outcomes, problem, tree
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import sysfs
 from pytest_fabric.transport.jobs import Word
 
 SYS = "/proc/sys"
@@ -30,9 +28,10 @@ def command() -> tuple[Word, ...]:
     return ("grep", "-sH", ".", *NUMBERS.values())
 
 
-def numbers(tree: Mapping[str, str]) -> dict[str, Fact]:
-    """Return the settings that the whole node has."""
-    return {metric: _number(path, tree.get(path)) for metric, path in NUMBERS.items()}
+def read(outcomes: Outcomes) -> dict[str, Fact]:
+    """Return all settings that were asked for."""
+    found = tree(outcomes, "sysctl")
+    return {metric: _number(path, found.get(path)) for metric, path in NUMBERS.items()}
 
 
 def _number(path: str, text: str | None) -> Fact:
@@ -42,8 +41,3 @@ def _number(path: str, text: str | None) -> Fact:
     if len(words) not in (1, 3) or not all(NUMBER.fullmatch(word) for word in words):
         return problem(f"expected a number in {path}, got {text[:40]!r}")
     return Fact(int(words[-1]), detail=(f"{path}: {' '.join(words)}",))
-
-
-def read(settings: str) -> dict[str, Fact]:
-    """Return all settings that were asked for."""
-    return numbers(sysfs.parse(settings))

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.topics import trouble
+from pytest_fabric.measure.topics import heard
+from pytest_fabric.measure.topics.heard import Unread
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
-from pytest_fabric.measure.topics.trouble import Unread
 from pytest_fabric.metrics import NOBODY, TOPICS
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, iblinkinfo, lldp, names
@@ -54,7 +54,7 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
             else:
                 facts[str(end.port)] = _ethernet(place, end, outcomes)
         except Unread as error:
-            facts[str(end.port)] = trouble.unread(METRICS, str(error))
+            facts[str(end.port)] = dict.fromkeys(METRICS, Fact(None, str(error)))
     return facts
 
 
@@ -92,10 +92,10 @@ def _facts(columns: list[tuple[str, ...]], detail: tuple[str, ...]) -> dict[str,
 def _neighbour(member: str, netdev: str, outcomes: Mapping[str, Outcome]) -> Neighbour | None:
     """Return the LLDP neighbour of a network device, None when nobody is heard. Raises Unread."""
     try:
-        heard = trouble.read("lldpcli", outcomes, "lldpcli", lldp.parse)
-        mine = [one for one in heard if one.interface == netdev]
+        told = heard.read(outcomes, "lldpcli", "lldpcli", lldp.parse)
+        mine = [one for one in told if one.interface == netdev]
     except Unread as error:
-        if trouble.kind_of(error) != "tool_missing":
+        if error.kind != "tool_missing":
             raise
         mine = _by_lldptool(member, outcomes)
     mine = [one for one in mine if one.protocol.upper() == "LLDP"] or mine
@@ -111,9 +111,9 @@ def _neighbour(member: str, netdev: str, outcomes: Mapping[str, Outcome]) -> Nei
 
 def _by_lldptool(member: str, outcomes: Mapping[str, Outcome]) -> list[Neighbour]:
     try:
-        return trouble.read("lldptool", outcomes, f"lldptool-{member}", lldp.parse)
+        return heard.read(outcomes, f"lldptool-{member}", "lldptool", lldp.parse)
     except Unread as error:
-        if trouble.kind_of(error) != "tool_missing":
+        if error.kind != "tool_missing":
             raise
         raise Unread(
             "expected LLDP neighbours, found neither lldpcli nor lldptool: install lldpd and start "
@@ -131,7 +131,7 @@ def _shown(neighbour: Neighbour | None) -> str:
 
 def _infiniband(place: int, end: End, outcomes: Mapping[str, Outcome]) -> dict[str, Fact]:
     device, number = end.rdma.device, end.rdma.number
-    links = trouble.read("iblinkinfo", outcomes, f"near-{place}", iblinkinfo.parse, is_whole=True)
+    links = heard.read(outcomes, f"near-{place}", "iblinkinfo", iblinkinfo.parse, strict=True)
     mine = [link for link in links if link.port == number]
     if len(mine) != 1:
         raise Unread(f"iblinkinfo: expected port {number} of {device} once, found {len(mine)}")

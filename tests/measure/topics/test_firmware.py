@@ -90,7 +90,7 @@ def test_the_driver_has_its_version_where_it_tells_one(driver: Outcome, word: st
 @pytest.mark.parametrize(
     ("info", "problem"),
     [
-        (MISSING, "install package iproute2"),
+        (MISSING, "devlink is not installed: install iproute2"),
         (said(stderr="Failed to connect to devlink Netlink\n", status=1), "see not_available"),
         (said(stderr="kernel answers: Operation not permitted\n", status=1), "sudo: \\[devlink\\]"),
         (said("hello\n"), "expected"),

@@ -195,7 +195,7 @@ WORDS = {
     "permission": "sudo",
     "cage": "reseat",
     "cut": "cut-off",
-    "late": "did not answer in time",
+    "late": "did not come to its end",
     "status": "not supported",
     "tool": "install MFT",
     "pci": "lspci needs root",

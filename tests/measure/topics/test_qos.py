@@ -179,13 +179,13 @@ def test_values(name: str, texts: dict[str, str | tuple[str, str, int]], value: 
         (
             "trust",
             {"qos_0_0": MISSING, "app_0_0": MISSING},
-            r"mlnx_qos is not installed \(package mlnx-tools\); dcb is not installed",
+            "mlnx_qos is not installed: install mlnx-tools; dcb is not installed: install ipr",
         ),
         ("trust", {"qos_0_0": MISSING, "app_0_0": UNSUPPORTED}, "dcb: Attribute read: Operation"),
         (
             "trust",
             {"qos_0_0": ("", "sudo: a password is required\n", 1), "app_0_0": UNSUPPORTED},
-            "add mlnx_qos to sudo of the profile",
+            "sudo: \\[mlnx_qos\\]",
         ),
         ("lossless", {"qos_0_0": MISSING, "pfc_0_0": "{}\n"}, "expected"),
         ("lossless", {"qos_0_0": MISSING, "pfc_0_0": (PFC, "oops\n", 1)}, "status 1: oops"),

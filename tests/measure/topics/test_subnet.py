@@ -154,7 +154,7 @@ def test_two_masters_are_wrong_in_one_subnet_and_right_in_two(links: str, master
         (
             outcome("", 127, "sh: 1: iblinkinfo: not found\n"),
             MASTER,
-            "from ib1: iblinkinfo: not installed: install infiniband-diags",
+            "from ib1: iblinkinfo is not installed: install infiniband-diags",
             subnet.LINK_METRICS,
         ),
         (outcome("", 1, "discover failed\n"), MASTER, "discover failed", subnet.LINK_METRICS),

@@ -88,7 +88,7 @@ def test_what_lldp_says(lldpcli: Outcome, lldptool: Outcome, said: list[str]) ->
             NO_LLDPTOOL,
             "systemctl enable --now lldpd",
         ),
-        (outcome("", 1, "lldpcli: Permission denied\n"), NO_LLDPTOOL, "add lldpcli to `sudo`"),
+        (outcome("", 1, "lldpcli: Permission denied\n"), NO_LLDPTOOL, "sudo: [lldpcli]"),
         (outcome("{"), NO_LLDPTOOL, "run it on the node by hand"),
         (outcome(""), NO_LLDPTOOL, "run it on the node by hand"),
         (outcome("", None, end="deadline"), NO_LLDPTOOL, "did not come to its end"),
@@ -147,7 +147,7 @@ def test_what_a_scan_of_one_hop_says(text: str, said: list[str]) -> None:
         (outcome("", 127, "sh: 1: iblinkinfo: not found\n"), "install infiniband-diags"),
         (
             outcome("", 1, "ibwarn: [93] mad_rpc_open_port: can't open UMAD port ((null):0)\n"),
-            "add iblinkinfo to `sudo`",
+            "sudo: [iblinkinfo]",
         ),
         (outcome("nonsense\n"), "by hand"),
         (outcome(UP.replace("  1[  ] ==(", "  2[  ] ==(").format(peer="x")), "expected port 1"),
