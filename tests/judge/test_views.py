@@ -20,6 +20,7 @@ from pytest_fabric.results import (
     RdmaPort,
     Traffic,
 )
+from tests import ports
 
 RECORD = Measurement(
     key="ib_write_lat size=4",
@@ -53,26 +54,16 @@ RESENT = (
     Growth("a:r0", "local_ack_timeout_err", "retransmissions", 2, "tx"),
 )
 
-PORT = RdmaPort(
-    device="mlx5_0",
-    number=1,
-    pci="0000:1a:00.0",
-    driver="mlx5_core",
+PORT = replace(
+    ports.PORT,
     guid="",
     firmware=None,
     psid=None,
-    netdevs=("ens1",),
-    link_layer="Ethernet",
     state="DOWN",
     physical_state="Polling",
     speed_bps=None,
-    width=4,
     active_mtu=None,
-    gids=(),
     numa_node=None,
-    local_cpus=None,
-    irq_cpus=(),
-    traffic_class=None,
     pcie=(PciHop("0000:1a:00.0", 32e9, 8, 32e9, 16), PciHop("0000:19:01.0", 32e9, 8, 32e9, 8)),
 )
 

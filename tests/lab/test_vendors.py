@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from pytest_fabric.lab.perftest.options import parse
 from pytest_fabric.lab.traffic import Tally, Traffic
 from pytest_fabric.measure import window
 from pytest_fabric.metrics import MEANINGS
-from pytest_fabric.results import Growth, RdmaPort, Snapshot
+from pytest_fabric.results import Growth, Snapshot
 from pytest_fabric.tools import allowed
+from tests.ports import PORT
 
 from . import test_traffic
 from .clusters import INFINIBAND, ROCE, cluster, nodes, port
@@ -366,27 +368,6 @@ def sysfs_read(files: Directory, path: str) -> str:
 
 @pytest.mark.parametrize("driver", [name for driver in DRIVERS for name in driver.names])
 def test_the_end_of_every_drivers_window_may_be_waited_for(driver: str) -> None:
-    one = RdmaPort(
-        device="a0",
-        number=1,
-        pci=None,
-        driver=driver,
-        guid="",
-        firmware=None,
-        psid=None,
-        netdevs=("a",),
-        link_layer="Ethernet",
-        state="ACTIVE",
-        physical_state="LinkUp",
-        speed_bps=None,
-        width=None,
-        active_mtu=None,
-        gids=(),
-        numa_node=None,
-        local_cpus=None,
-        irq_cpus=(),
-        traffic_class=None,
-        pcie=(),
-    )
+    one = replace(PORT, device="a0", pci=None, driver=driver, netdevs=("a",))
     for words in window.after(one).values():
         allowed.require([str(word) for word in words])

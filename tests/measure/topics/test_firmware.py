@@ -13,9 +13,8 @@ from pytest_fabric.metrics import TOPICS
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Outcome
-from tests.clusters import TEXT
 
-from .subjects import CARD, LATE, MISSING, said, subject
+from .ends import LATE, MISSING, RDMA, outcome, subject
 
 HANDLE = "pci/0000:1a:00.0"
 DRIVER = "driver: mlx5_core\nversion: 24.10-1.1.4\nfirmware-version: 28.39.1002\n"
@@ -23,7 +22,7 @@ DRIVER = "driver: mlx5_core\nversion: 24.10-1.1.4\nfirmware-version: 28.39.1002\
 
 def devlink(running: dict[str, str], stored: dict[str, str], handle: str = HANDLE) -> Outcome:
     versions = {"fixed": {"fw.psid": "MT_0"}, "running": running, "stored": stored}
-    return said(
+    return outcome(
         json.dumps({"info": {handle: {"driver": "mlx5_core", "versions": versions}}}) + "\n"
     )
 
@@ -71,11 +70,11 @@ def test_running_firmware_and_board_are_those_of_sysfs() -> None:
 @pytest.mark.parametrize(
     ("driver", "word"),
     [
-        (said(DRIVER), "mlx5_core 24.10-1.1.4"),
-        (said("driver: mlx5_core\nversion: \n"), "mlx5_core"),
-        (said("driver: mlx5_core[ib_ipoib]\nversion: 6.8.0\n"), "mlx5_core 6.8.0"),
-        (said("hello\n"), None),
-        (said("Cannot get driver information: No such device\n"), None),
+        (outcome(DRIVER), "mlx5_core 24.10-1.1.4"),
+        (outcome("driver: mlx5_core\nversion: \n"), "mlx5_core"),
+        (outcome("driver: mlx5_core[ib_ipoib]\nversion: 6.8.0\n"), "mlx5_core 6.8.0"),
+        (outcome("hello\n"), None),
+        (outcome("Cannot get driver information: No such device\n"), None),
         (LATE, None),
         (MISSING, None),
     ],
@@ -91,9 +90,12 @@ def test_the_driver_has_its_version_where_it_tells_one(driver: Outcome, word: st
     ("info", "problem"),
     [
         (MISSING, "devlink is not installed: install iproute2"),
-        (said(stderr="Failed to connect to devlink Netlink\n", status=1), "see not_available"),
-        (said(stderr="kernel answers: Operation not permitted\n", status=1), "sudo: \\[devlink\\]"),
-        (said("hello\n"), "expected"),
+        (outcome(stderr="Failed to connect to devlink Netlink\n", status=1), "see not_available"),
+        (
+            outcome("", 1, "kernel answers: Operation not permitted\n"),
+            "sudo: \\[devlink\\]",
+        ),
+        (outcome("hello\n"), "expected"),
         (LATE, "did not come to its end"),
     ],
 )
@@ -105,7 +107,7 @@ def test_what_hides_the_stored_firmware_is_told(info: Outcome, problem: str) -> 
 
 
 def test_a_card_that_does_not_tell_and_a_port_without_netdev() -> None:
-    asked = subject(TEXT, replace(CARD, firmware=None, psid=None, netdevs=()))
+    asked = subject(replace(RDMA, firmware=None, psid=None, netdevs=()))
     assert set(firmware.sections(asked)) == {"devlink", "modules"}
 
     found = firmware.read(asked, {"devlink": MISSING, "modules": LATE})["gpu001:rail0"]
@@ -121,8 +123,8 @@ def test_a_card_that_does_not_tell_and_a_port_without_netdev() -> None:
     ],
 )
 def test_a_port_without_netdev_has_the_version_of_its_module(modules: str, word: str) -> None:
-    asked = subject(TEXT, replace(CARD, netdevs=()))
-    outcomes = {"devlink": MISSING, "modules": said(modules)}
+    asked = subject(replace(RDMA, netdevs=()))
+    outcomes = {"devlink": MISSING, "modules": outcome(modules)}
 
     assert firmware.read(asked, outcomes)["gpu001:rail0"]["firmware.driver"].value == word
 
@@ -133,7 +135,7 @@ def test_every_command_is_on_the_allow_list() -> None:
 
 
 def test_hostile_versions_are_shown_without_their_power() -> None:
-    found = facts(devlink({"fw": "1\x1b[2J"}, {"fw": "2\u202e"}), said("driver: a\x1bb\n"))
+    found = facts(devlink({"fw": "1\x1b[2J"}, {"fw": "2\u202e"}), outcome("driver: a\x1bb\n"))
 
     shown = [str(fact.value) for fact in found.values()]
     assert all(word.isprintable() for word in shown)

@@ -14,7 +14,7 @@ from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Outcome
 from tests.clusters import TEXT
 
-from .subjects import LATE, MISSING, said, subject
+from .ends import LATE, MISSING, outcome, subject
 
 LIMITS = "Limit                     Soft Limit           Hard Limit           Units\n"
 CONF = "/proc/sys/net/ipv4/conf"
@@ -26,15 +26,15 @@ NO_UNIT = "-- /sys/class/iommu/*\n"
 
 def facts(text: str = TEXT, /, **outcomes: Outcome) -> dict[str, Fact]:
     """Return the facts where these sections said something and the others failed."""
-    asked = subject(text)
-    given = {name.replace("_", "-"): outcome for name, outcome in outcomes.items()}
+    asked = subject(text=text)
+    given = {name.replace("_", "-"): answer for name, answer in outcomes.items()}
     read = host.read(asked, {**dict.fromkeys(host.sections(asked), MISSING), **given})
     return dict(read["gpu001"])
 
 
 def test_every_metric_is_there_and_nothing_said_is_a_problem_of_one_line() -> None:
-    for outcome in (MISSING, LATE, said()):
-        found = facts(**dict.fromkeys(host.sections(subject()), outcome))
+    for answer in (MISSING, LATE, outcome()):
+        found = facts(**dict.fromkeys(host.sections(subject()), answer))
         assert found.keys() == TOPICS["host"].keys()
         for fact in found.values():
             assert fact.value is None
@@ -45,7 +45,7 @@ def test_every_metric_is_there_and_nothing_said_is_a_problem_of_one_line() -> No
 def test_every_command_is_on_the_allow_list() -> None:
     text = TEXT.replace("network: 10.1.0.0/16}", 'network: 10.1.0.0/16, gpu: "0000:1b:00.0"}')
     text = text.replace("    limits:", "    sudo: [lspci, dmesg]\n    limits:")
-    sections = host.sections(subject(text))
+    sections = host.sections(subject(text=text))
 
     for words in sections.values():
         allowed.require(words)
@@ -62,7 +62,7 @@ def test_every_command_is_on_the_allow_list() -> None:
 def test_memlock_is_the_soft_limit(soft: str, value: float) -> None:
     text = f"{LIMITS}Max locked memory         {soft:<21}unlimited            bytes \n"
 
-    assert facts(limits=said(text))["host.memlock"].value == value
+    assert facts(limits=outcome(text))["host.memlock"].value == value
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_memlock_is_the_soft_limit(soft: str, value: float) -> None:
     ],
 )
 def test_single_values(section: str, text: str, metric: str, value: object) -> None:
-    fact = facts(**{section: said(text)})[metric]
+    fact = facts(**{section: outcome(text)})[metric]
 
     assert fact.value == value
     assert (fact.problem is None) == (value is not None)
@@ -105,9 +105,9 @@ def test_single_values(section: str, text: str, metric: str, value: object) -> N
 )
 def test_iommu(units: str, groups: str, cmdline: str, value: str | None) -> None:
     outcomes = {
-        "iommu_units": said(units),
-        "iommu_groups": said(groups),
-        "cmdline": said(cmdline),
+        "iommu_units": outcome(units),
+        "iommu_groups": outcome(groups),
+        "cmdline": outcome(cmdline),
     }
 
     assert facts(**outcomes)["host.iommu"].value == value
@@ -141,7 +141,7 @@ def devices(**rows: str) -> str:
 def test_acs_counts_bridges_between_card_and_gpu(
     text: str, paths: str, lspci: str, value: int
 ) -> None:
-    found = facts(text, bridges=said(paths), lspci=said(lspci))
+    found = facts(text, bridges=outcome(paths), lspci=outcome(lspci))
 
     assert found["host.acs"].value == value
 
@@ -157,14 +157,14 @@ def test_acs_counts_bridges_between_card_and_gpu(
     ],
 )
 def test_what_hides_acs_is_told(text: str, paths: str, lspci: str, problem: str) -> None:
-    fact = facts(text, bridges=said(paths), lspci=said(lspci))["host.acs"]
+    fact = facts(text, bridges=outcome(paths), lspci=outcome(lspci))["host.acs"]
 
     assert fact.value is None
     assert re.search(problem, fact.problem or "")
 
 
 def test_lspci_that_is_not_installed_or_needs_a_password() -> None:
-    password = said(stderr="sudo: a password is required\n", status=1)
+    password = outcome(stderr="sudo: a password is required\n", status=1)
 
     assert "pciutils" in (facts(lspci=MISSING)["host.acs"].problem or "")
     assert "sudo: [lspci]" in (facts(lspci=password)["host.acs"].problem or "")

@@ -8,13 +8,13 @@ from pytest_fabric.measure.topics import kernel_events
 from pytest_fabric.results import Fact
 from pytest_fabric.transport import Outcome
 
-from .subjects import MISSING, said, subject
+from .ends import MISSING, outcome, subject
 
 NOW = 100_000.0
-UPTIME = said(f"{NOW:.2f} 5.00\n")
-DENIED = said(stderr="dmesg: read kernel buffer failed: Operation not permitted\n", status=1)
-HIDDEN = said(
-    "-- No entries --\n", "Hint: You are currently not seeing messages from other users.\n", 1
+UPTIME = outcome(f"{NOW:.2f} 5.00\n")
+DENIED = outcome(stderr="dmesg: read kernel buffer failed: Operation not permitted\n", status=1)
+HIDDEN = outcome(
+    "-- No entries --\n", 1, "Hint: You are currently not seeing messages from other users.\n"
 )
 CARD = "mlx5_core 0000:1a:00.0"
 XID = "NVRM: Xid (PCI:0000:41:00): {}, pid=7, name=python"
@@ -33,7 +33,7 @@ def read(dmesg: Outcome, journal: Outcome = MISSING, uptime: Outcome = UPTIME) -
 
 
 def counts(text: str) -> dict[str, float | str | None]:
-    found = {name.partition("log_")[2]: fact.value for name, fact in read(said(text)).items()}
+    found = {name.partition("log_")[2]: fact.value for name, fact in read(outcome(text)).items()}
     return {name: count for name, count in found.items() if count}
 
 
@@ -75,13 +75,13 @@ def test_what_is_older_than_an_hour_counts_no_more() -> None:
 
 def test_links_that_go_down_while_the_node_boots_are_no_news() -> None:
     text = f"[   12.500000] {CARD} ens1: Link down\n[   12.6] {CARD}: {XID.format(79)}\n"
-    young = said("900.00 5.0\n")
+    young = outcome("900.00 5.0\n")
 
-    assert read(said(text), uptime=young)["host.log_link_down"].value == 0
+    assert read(outcome(text), uptime=young)["host.log_link_down"].value == 0
 
 
 def test_the_lines_are_shown_and_those_of_a_flood_are_few() -> None:
-    fact = read(said(log(*[XID.format(79)] * 500)))["host.log_xid"]
+    fact = read(outcome(log(*[XID.format(79)] * 500)))["host.log_xid"]
 
     assert fact.value == 500
     assert len(fact.detail) == kernel_events.SHOWN
@@ -89,13 +89,13 @@ def test_the_lines_are_shown_and_those_of_a_flood_are_few() -> None:
 
 
 def test_the_journal_is_read_where_dmesg_is_for_root() -> None:
-    journal = said(f"[{NOW - 5:.6f}] gpu001 kernel: {XID.format(79)}\n")
+    journal = outcome(f"[{NOW - 5:.6f}] gpu001 kernel: {XID.format(79)}\n")
 
     assert read(DENIED, journal)["host.log_xid"].value == 1
-    assert read(DENIED, said("-- No entries --\n"))["host.log_xid"].value == 0
+    assert read(DENIED, outcome("-- No entries --\n"))["host.log_xid"].value == 0
 
 
-@pytest.mark.parametrize("journal", [HIDDEN, MISSING, said(""), said("hello\n")])
+@pytest.mark.parametrize("journal", [HIDDEN, MISSING, outcome(""), outcome("hello\n")])
 def test_a_log_that_nobody_may_read_is_a_problem_with_its_remedy(journal: Outcome) -> None:
     for fact in read(DENIED, journal).values():
         assert fact.value is None
@@ -106,10 +106,10 @@ def test_a_log_that_nobody_may_read_is_a_problem_with_its_remedy(journal: Outcom
 @pytest.mark.parametrize(
     ("dmesg", "uptime"),
     [
-        (said("hello\n"), UPTIME),
-        (said(log()[:-1]), UPTIME),
-        (said(log(), end="deadline"), UPTIME),
-        (said(log()), said("soon\n")),
+        (outcome("hello\n"), UPTIME),
+        (outcome(log()[:-1]), UPTIME),
+        (outcome(log(), end="deadline"), UPTIME),
+        (outcome(log()), outcome("soon\n")),
     ],
 )
 def test_what_is_no_log_is_never_zero_events(dmesg: Outcome, uptime: Outcome) -> None:
@@ -117,6 +117,6 @@ def test_what_is_no_log_is_never_zero_events(dmesg: Outcome, uptime: Outcome) ->
 
 
 def test_hostile_text_is_shown_without_its_power() -> None:
-    fact = read(said(log(f"{XID.format(79)} \x1b[2J<script>\u202e")))["host.log_xid"]
+    fact = read(outcome(log(f"{XID.format(79)} \x1b[2J<script>\u202e")))["host.log_xid"]
 
     assert fact.detail[0].isprintable()

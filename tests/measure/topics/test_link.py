@@ -12,42 +12,22 @@ import pytest
 from pytest_fabric.errors import MissingValueError
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.topics import FleetResult, TopicResult
-from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import link
 from pytest_fabric.measure.topics.link_module import NAMES
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.metrics import TOPICS
-from pytest_fabric.results import Fact, NodeFacts, Port, RdmaPort
+from pytest_fabric.results import Fact, NodeFacts, RdmaPort
 from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Outcome
-from tests.clusters import TEXT, cluster
+from tests.clusters import TEXT
+
+from . import ends
+from .ends import outcome
 
 DATA = Path(__file__).parents[2] / "data"
-PORT = Port("gpu001", "rail0")
-RDMA = RdmaPort(
-    device="mlx5_0",
-    number=1,
-    pci="0000:1a:00.0",
-    driver="mlx5_core",
-    guid="",
-    firmware=None,
-    psid=None,
-    netdevs=("eth0",),
-    link_layer="Ethernet",
-    state="ACTIVE",
-    physical_state="LinkUp",
-    speed_bps=400e9,
-    width=8,
-    active_mtu=4096,
-    gids=(),
-    numa_node=0,
-    local_cpus=None,
-    irq_cpus=(),
-    traffic_class=None,
-    pcie=(),
-)
+RDMA = replace(ends.RDMA, netdevs=("eth0",), width=8)
 NDR = replace(RDMA, link_layer="InfiniBand", netdevs=("ib0",), width=4)
-NODE = NodeFacts("gpu001", "6.1", None, {"mlxlink": "/usr/bin/mlxlink"}, None, (), {}, {}, ())
+NODE = replace(ends.FACTS, tools={"mlxlink": "/usr/bin/mlxlink"})
 
 CARD = "/sys/class/infiniband/mlx5_0/device"
 AER = "".join(
@@ -63,12 +43,12 @@ def data(name: str) -> str:
     return (DATA / name).read_text()
 
 
-def said(text: str, status: int = 0) -> Outcome:
-    return Outcome("exit", status, text if status == 0 else "", text if status else "", False, 0.1)
+def failed(text: str, status: int = 1) -> Outcome:
+    return outcome("", status, text)
 
 
-def subject(rdma: RdmaPort = RDMA, node: NodeFacts = NODE) -> Subject:
-    return Subject("gpu001", node, (End(PORT, cluster(TEXT).rail(PORT), node, rdma),))
+def subject(rdma: RdmaPort = RDMA, node: NodeFacts = NODE, text: str = TEXT) -> Subject:
+    return ends.subject(rdma, facts=node, text=text)
 
 
 #: A node that says everything.
@@ -90,13 +70,13 @@ TEXTS = {
 def read(rdma: RdmaPort = RDMA, /, **outcomes: Outcome) -> Mapping[str, Fact]:
     asked = subject(rdma)
     names = {name.replace("-", "_"): name for name in link.sections(asked)}
-    answers = {name: said(TEXTS[name.removeprefix("later-")]) for name in names.values()}
-    answers |= {names[name]: outcome for name, outcome in outcomes.items()}
+    answers = {name: outcome(TEXTS[name.removeprefix("later-")]) for name in names.values()}
+    answers |= {names[name]: answer for name, answer in outcomes.items()}
     return link.read(asked, answers)["gpu001:rail0"]
 
 
 def test_every_metric_is_there_for_every_port() -> None:
-    nothing = said("sh: 1: not found", 127)
+    nothing = failed("sh: 1: not found", 127)
 
     for rdma in (RDMA, NDR, replace(RDMA, driver="bnxt_en"), replace(RDMA, pci=None, netdevs=())):
         asked = subject(rdma)
@@ -113,9 +93,8 @@ def test_every_command_is_allowed(rdma: RdmaPort) -> None:
 
 
 def test_root_is_asked_only_where_the_profile_says_so() -> None:
-    asroot = cluster(TEXT).rail(PORT).profile.model_copy(update={"sudo": ("ethtool", "mlxlink")})
-    rail = cluster(TEXT).rail(PORT).model_copy(update={"profile": asroot})
-    commands = link.sections(Subject("gpu001", NODE, (End(PORT, rail, NODE, RDMA),)))
+    text = TEXT.replace("    limits:\n", "    sudo: [ethtool, mlxlink]\n    limits:\n", 1)
+    commands = link.sections(subject(text=text))
 
     assert commands["module-0-0"] == ("sudo", "-n", "ethtool", "-m", "eth0")
     assert commands["mlxlink-0"][:4] == ("sudo", "-n", "mlxlink", "-d")
@@ -175,21 +154,21 @@ DENIED = "netlink error: Operation not permitted"
 PROBLEMS = {
     "permission": (
         "module_0_0",
-        said("netlink error: Operation not permitted\n", 1),
+        failed("netlink error: Operation not permitted\n"),
         "module.part",
     ),
-    "cage": ("module_0_0", said("netlink error: Input/output error\n", 1), "module.part"),
-    "cut": ("module_0_0", said("\tIdentifier        : 0x19 (OSFP"), "module.temperature"),
-    "hostile": ("module_0_0", said("\x1b[31m<script>\n"), "module.serial"),
-    "late": ("mlxlink_0", Outcome("deadline", 124, "", "", False, 240.0), "link.raw_ber"),
-    "status": ("mlxlink_0", said(data("mlxlink/json-error-not-supported.txt")), "link.raw_ber"),
-    "tool": ("mlxlink_0", said("sh: 1: mlxlink: not found\n", 127), "link.effective_ber"),
-    "pci": ("lspci_0", said(data("lspci/access-denied.txt")), "pcie.max_read_request"),
-    "aer": ("aer_0", said("", 2), "pcie.aer_uncorrectable"),
-    "half": ("aer_0", said(f"{CARD}/aer_dev_fatal:TOTAL_ERR_FATAL 0\n"), "pcie.aer_correctable"),
-    "no total": ("aer_0", said(f"{CARD}/aer_dev_fatal:DLP 0\n"), "pcie.aer_correctable"),
-    "uptime": ("uptime", said("up\n"), "pcie.aer_correctable"),
-    "flaps": ("flaps_0", said("/sys/class/net/eth0/carrier_down_count:two\n"), "link.flaps"),
+    "cage": ("module_0_0", failed("netlink error: Input/output error\n"), "module.part"),
+    "cut": ("module_0_0", outcome("\tIdentifier        : 0x19 (OSFP"), "module.temperature"),
+    "hostile": ("module_0_0", outcome("\x1b[31m<script>\n"), "module.serial"),
+    "late": ("mlxlink_0", outcome("", 124, end="deadline"), "link.raw_ber"),
+    "status": ("mlxlink_0", outcome(data("mlxlink/json-error-not-supported.txt")), "link.raw_ber"),
+    "tool": ("mlxlink_0", failed("sh: 1: mlxlink: not found\n", 127), "link.effective_ber"),
+    "pci": ("lspci_0", outcome(data("lspci/access-denied.txt")), "pcie.max_read_request"),
+    "aer": ("aer_0", failed("", 2), "pcie.aer_uncorrectable"),
+    "half": ("aer_0", outcome(f"{CARD}/aer_dev_fatal:TOTAL_ERR_FATAL 0\n"), "pcie.aer_correctable"),
+    "no total": ("aer_0", outcome(f"{CARD}/aer_dev_fatal:DLP 0\n"), "pcie.aer_correctable"),
+    "uptime": ("uptime", outcome("up\n"), "pcie.aer_correctable"),
+    "flaps": ("flaps_0", outcome("/sys/class/net/eth0/carrier_down_count:two\n"), "link.flaps"),
 }
 WORDS = {
     "permission": "sudo",
@@ -209,8 +188,8 @@ WORDS = {
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_is_not_said_is_a_problem_with_its_remedy(name: str) -> None:
-    section, outcome, metric = PROBLEMS[name]
-    blind = {"mlxlink_0": said("sh: 1: mlxlink: not found\n", 127)} | {section: outcome}
+    section, answer, metric = PROBLEMS[name]
+    blind = {"mlxlink_0": failed("sh: 1: mlxlink: not found\n", 127)} | {section: answer}
     fact = read(**blind)[metric]
 
     assert fact.value is None
@@ -219,7 +198,7 @@ def test_what_is_not_said_is_a_problem_with_its_remedy(name: str) -> None:
 
 
 def test_the_firmwares_tool_reads_the_module_where_ethtool_cannot() -> None:
-    refused = said("netlink error: Operation not permitted\n", 1)
+    refused = failed("netlink error: Operation not permitted\n")
     facts = read(replace(RDMA, width=4), module_0_0=refused)
 
     assert facts["module.part"].value == "OSFP-800:A"
@@ -227,7 +206,7 @@ def test_the_firmwares_tool_reads_the_module_where_ethtool_cannot() -> None:
 
 
 def test_an_old_ethtool_tells_fec_without_statistics() -> None:
-    old = said("ethtool: bad command line argument(s)\n", 1)
+    old = failed("ethtool: bad command line argument(s)\n")
     facts = read(fec_0_0=old)
 
     assert facts["link.fec"].value == "RS"
@@ -238,13 +217,15 @@ def test_an_old_ethtool_tells_fec_without_statistics() -> None:
 def test_blocks_that_were_lost_in_the_window_are_told(now: str, lost: int) -> None:
     later = re.sub(r"(uncorrectable_blocks: )[0-9]+", rf"\g<1>{now}", TEXTS["fec-0-0"], count=1)
 
-    assert read(later_fec_0_0=said(later))["link.uncorrectable"].value == lost
+    assert read(later_fec_0_0=outcome(later))["link.uncorrectable"].value == lost
 
 
 def test_a_counter_that_was_cleared_in_the_window_is_a_problem() -> None:
     earlier = re.sub(r"(uncorrectable_blocks: )[0-9]+", r"\g<1>9", TEXTS["fec-0-0"], count=1)
 
-    assert "cleared meanwhile" in (read(fec_0_0=said(earlier))["link.uncorrectable"].problem or "")
+    assert "cleared meanwhile" in (
+        read(fec_0_0=outcome(earlier))["link.uncorrectable"].problem or ""
+    )
 
 
 def test_a_link_that_is_down_has_no_fec_and_no_bit_errors() -> None:
@@ -256,7 +237,7 @@ def test_a_link_that_is_down_has_no_fec_and_no_bit_errors() -> None:
 
 @pytest.mark.parametrize("name", ["qsfp28-dac", "sfp-dac", "qsfp-dd-dac"])
 def test_a_copper_cable_has_no_light_and_that_is_no_fault(name: str) -> None:
-    facts = read(module_0_0=said(data(f"ethtool-m/{name}.txt")))
+    facts = read(module_0_0=outcome(data(f"ethtool-m/{name}.txt")))
 
     assert facts["module.part"].value
     for metric in NAMES[3:]:
@@ -266,7 +247,9 @@ def test_a_copper_cable_has_no_light_and_that_is_no_fault(name: str) -> None:
 
 
 def test_copper_is_copper_to_the_firmwares_tool_too() -> None:
-    facts = read(NDR, mlxlink_0=said(data("mlxlink/text-copper-zeros.txt").partition("\nEYE")[0]))
+    facts = read(
+        NDR, mlxlink_0=outcome(data("mlxlink/text-copper-zeros.txt").partition("\nEYE")[0])
+    )
 
     assert "copper" in (facts["module.rx_power_min"].inapplicable or "")
 
@@ -275,7 +258,7 @@ def test_an_optical_module_without_readings_is_a_problem() -> None:
     text = data("ethtool-m/osfp-cmis.txt")
     dumb = "".join(line for line in text.splitlines(True) if "power (Channel" not in line)
 
-    fact = read(module_0_0=said(dumb))["module.rx_power_min"]
+    fact = read(module_0_0=outcome(dumb))["module.rx_power_min"]
 
     assert fact.inapplicable is None
     assert "shows no received power" in (fact.problem or "")
@@ -284,7 +267,7 @@ def test_an_optical_module_without_readings_is_a_problem() -> None:
 def test_no_light_is_the_least_that_a_module_can_count() -> None:
     text = data("ethtool-m/osfp-cmis.txt").replace("0.0200 mW / -16.99 dBm", "0.0000 mW / -inf dBm")
 
-    assert read(module_0_0=said(text))["module.rx_power_min"].value == -40.0
+    assert read(module_0_0=outcome(text))["module.rx_power_min"].value == -40.0
 
 
 def test_lanes_of_another_port_are_left_out() -> None:
@@ -293,18 +276,18 @@ def test_lanes_of_another_port_are_left_out() -> None:
     dark = others.sub(r"\g<1>0.0001 mW / -40.00 dBm", data("ethtool-m/osfp-cmis.txt"))
     port = replace(RDMA, width=4)
 
-    assert read(port, module_0_0=said(dark))["module.rx_power_min"].value == 0.41
+    assert read(port, module_0_0=outcome(dark))["module.rx_power_min"].value == 0.41
     dead = dark.replace("1.4100 mW / 1.49 dBm", "0.0000 mW / -inf dBm")
-    assert read(port, module_0_0=said(dead))["module.tx_power_min"].value == -40.0
+    assert read(port, module_0_0=outcome(dead))["module.tx_power_min"].value == -40.0
 
 
 def test_members_of_a_bond_are_told_together() -> None:
     asked = subject(replace(RDMA, netdevs=("eth0", "eth1")))
-    answers = {name: said(TEXTS.get(name, "")) for name in link.sections(asked)}
-    answers["fec-0-1"] = said(data("ethtool-fec/off.txt"))
+    answers = {name: outcome(TEXTS.get(name, "")) for name in link.sections(asked)}
+    answers["fec-0-1"] = outcome(data("ethtool-fec/off.txt"))
     answers["oldfec-0-1"] = answers["fec-0-1"]
-    answers["module-0-1"] = said(TEXTS["module-0-0"].replace("BL0001", "BL0002"))
-    answers["flaps-0"] = said(
+    answers["module-0-1"] = outcome(TEXTS["module-0-0"].replace("BL0001", "BL0002"))
+    answers["flaps-0"] = outcome(
         "/sys/class/net/eth0/carrier_down_count:2\n/sys/class/net/eth1/carrier_down_count:3\n"
     )
     facts = link.read(asked, answers)["gpu001:rail0"]
@@ -317,7 +300,7 @@ def test_members_of_a_bond_are_told_together() -> None:
 def test_a_short_time_shows_no_small_bit_error_rate() -> None:
     """Three errors' worth of bits, 3 / (rate x BER): at 400 Gb/s 1e-12 takes 7.5 seconds."""
     text = TEXTS["mlxlink-0"].replace('"2E-15"', '"15E-255"').replace('"25074.8"', '"0.1"')
-    facts = read(mlxlink_0=said(text))
+    facts = read(mlxlink_0=outcome(text))
     value = TopicResult("gpu001:rail0", "link", facts, Ledger()).effective_ber
 
     assert value <= 1.3e-12
@@ -329,7 +312,9 @@ def test_a_short_time_shows_no_small_bit_error_rate() -> None:
 
 def test_a_rate_that_is_too_high_needs_no_long_time() -> None:
     text = TEXTS["mlxlink-0"].replace('"2E-15"', '"2E-9"').replace('"25074.8"', '"0"')
-    value = TopicResult("gpu001:rail0", "link", read(mlxlink_0=said(text)), Ledger()).effective_ber
+    value = TopicResult(
+        "gpu001:rail0", "link", read(mlxlink_0=outcome(text)), Ledger()
+    ).effective_ber
 
     assert not value <= 1e-12
     with pytest.raises(MissingValueError, match="0 s of counting cannot show <= 1e-06"):
@@ -345,7 +330,7 @@ def skip(reason: str) -> None:
 
 
 def test_what_does_not_apply_is_skipped_with_its_reason() -> None:
-    facts = read(module_0_0=said(data("ethtool-m/qsfp-dd-dac.txt")))
+    facts = read(module_0_0=outcome(data("ethtool-m/qsfp-dd-dac.txt")))
 
     with pytest.raises(Skipped, match=r"gpu001:rail0: module.temperature: .*copper"):
         _ = TopicResult("gpu001:rail0", "link", facts, Ledger(), skip=skip).temperature

@@ -12,13 +12,14 @@ from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import qos
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.metrics import TOPICS
-from pytest_fabric.results import Fact, Gid, NodeFacts, Port, RdmaPort
+from pytest_fabric.results import Fact, Gid, Port, RdmaPort
 from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Outcome
 from tests.clusters import TEXT, cluster
-from tests.judge.test_views import PORT
 
-NODE = NodeFacts("gpu001", "6.1", None, {}, None, (), {}, {}, ())
+from . import ends
+from .ends import outcome
+
 NET, CONF = "/sys/class/net", "/proc/sys/net/ipv4/conf"
 V1, V2 = "IB/RoCE v1", "RoCE v2"
 GIDS = (
@@ -26,7 +27,7 @@ GIDS = (
     Gid(2, "::ffff:10.1.0.1", V1, "ens1"),
     Gid(3, "::ffff:10.1.0.1", V2, "ens1"),
 )
-RDMA = replace(PORT, device="mlx5_0", driver="mlx5_core", netdevs=("ens1",), gids=GIDS)
+RDMA = replace(ends.RDMA, gids=GIDS)
 
 QOS = """\
 DCBX mode: OS controlled
@@ -64,10 +65,10 @@ ARP = "".join(
     for guard in ("arp_ignore", "arp_announce")
 )
 
-MISSING = ("", "sh: 1: TOOL: not found\n", 127)
-UNSUPPORTED = ("\n", "Attribute read: Operation not supported\n", 1)
+MISSING = outcome("", 127, "sh: 1: TOOL: not found\n")
+UNSUPPORTED = outcome("\n", 1, "Attribute read: Operation not supported\n")
 
-TEXTS: Mapping[str, str | tuple[str, str, int]] = {
+TEXTS: Mapping[str, str | Outcome] = {
     "qos-0-0": MAP,
     "pfc-0-0": PFC,
     "app-0-0": APP,
@@ -80,29 +81,30 @@ TEXTS: Mapping[str, str | tuple[str, str, int]] = {
 
 def end(rdma: RdmaPort = RDMA, text: str = TEXT, rail: str = "rail0") -> End:
     declared = cluster(text).nodes["gpu001"].rails[rail]
-    return End(Port("gpu001", rail), declared, NODE, rdma)
+    return End(Port("gpu001", rail), declared, ends.FACTS, rdma)
 
 
-def outcome(text: str | tuple[str, str, int]) -> Outcome:
-    stdout, stderr, status = (text, "", 0) if isinstance(text, str) else text
-    return Outcome("exit", status, stdout, stderr, False, 0.0)
+def node(*ports: End) -> Subject:
+    return Subject("gpu001", ends.FACTS, ports or (end(),))
 
 
-def read(*ends: End, **texts: str | tuple[str, str, int]) -> Mapping[str, Mapping[str, Fact]]:
-    subject = Subject("gpu001", NODE, ends or (end(),))
+def read(*ports: End, **texts: str | Outcome) -> Mapping[str, Mapping[str, Fact]]:
     said = {**TEXTS, **{name.replace("_", "-"): text for name, text in texts.items()}}
-    asked = qos.sections(subject)
-    return qos.read(subject, {name: outcome(said.get(name, "")) for name in asked})
+    answers = {name: said.get(name, "") for name in qos.sections(node(*ports))}
+    return qos.read(
+        node(*ports),
+        {name: outcome(a) if isinstance(a, str) else a for name, a in answers.items()},
+    )
 
 
-def said(name: str, *ends: End, **texts: str | tuple[str, str, int]) -> float | str:
-    fact = read(*ends, **texts)["gpu001:rail0"][f"roce.{name}"]
+def said(name: str, *ports: End, **texts: str | Outcome) -> float | str:
+    fact = read(*ports, **texts)["gpu001:rail0"][f"roce.{name}"]
     assert fact.value is not None, fact.problem
     return fact.value
 
 
-def problem(name: str, *ends: End, **texts: str | tuple[str, str, int]) -> str:
-    fact = read(*ends, **texts)["gpu001:rail0"][f"roce.{name}"]
+def problem(name: str, *ports: End, **texts: str | Outcome) -> str:
+    fact = read(*ports, **texts)["gpu001:rail0"][f"roce.{name}"]
     assert fact.value is None
     assert fact.problem
     assert "\n" not in fact.problem
@@ -131,13 +133,13 @@ def test_a_port_says_everything_but_what_nobody_has_set_up() -> None:
 
 
 def test_every_command_may_be_run() -> None:
-    for words in qos.sections(Subject("gpu001", NODE, (end(),))).values():
+    for words in qos.sections(node()).values():
         allowed.require(words)
 
 
 def test_root_is_asked_for_only_where_the_profile_says_so() -> None:
     text = TEXT.replace("    limits:\n", "    sudo: [mlnx_qos]\n    limits:\n", 1)
-    words = qos.sections(Subject("gpu001", NODE, (end(text=text),)))["qos-0-0"]
+    words = qos.sections(node(end(text=text)))["qos-0-0"]
 
     assert words == ("sudo", "-n", "mlnx_qos", "-i", "ens1")
     allowed.require(words)
@@ -152,7 +154,7 @@ def test_root_is_asked_for_only_where_the_profile_says_so() -> None:
         ("trust", {"qos_0_0": MISSING, "app_0_0": "{}\n"}, "pcp"),
         ("lossless", {"qos_0_0": MAP.replace("0   1   0", "0   0   0")}, "none"),
         ("lossless", {"qos_0_0": MISSING}, "3,4"),
-        ("lossless", {"qos_0_0": ("Netlink error: Operation not supported\n", "", 1)}, "3,4"),
+        ("lossless", {"qos_0_0": outcome("Netlink error: Operation not supported\n", 1)}, "3,4"),
         ("dscp_priority", {"qos_0_0": MISSING}, 3),
         ("ecn", {"sysfs_0": SYSFS.replace("roce_np/enable/3:1", "roce_np/enable/3:0")}, "off"),
         ("ecn", {"sysfs_0": SYSFS.replace("roce_rp/enable/3:1", "roce_rp/enable/3:0")}, "off"),
@@ -169,7 +171,7 @@ def test_root_is_asked_for_only_where_the_profile_says_so() -> None:
         ),
     ],
 )
-def test_values(name: str, texts: dict[str, str | tuple[str, str, int]], value: object) -> None:
+def test_values(name: str, texts: dict[str, str | Outcome], value: object) -> None:
     assert said(name, **texts) == value
 
 
@@ -184,11 +186,11 @@ def test_values(name: str, texts: dict[str, str | tuple[str, str, int]], value: 
         ("trust", {"qos_0_0": MISSING, "app_0_0": UNSUPPORTED}, "dcb: Attribute read: Operation"),
         (
             "trust",
-            {"qos_0_0": ("", "sudo: a password is required\n", 1), "app_0_0": UNSUPPORTED},
+            {"qos_0_0": outcome("", 1, "sudo: a password is required\n"), "app_0_0": UNSUPPORTED},
             "sudo: \\[mlnx_qos\\]",
         ),
         ("lossless", {"qos_0_0": MISSING, "pfc_0_0": "{}\n"}, "expected"),
-        ("lossless", {"qos_0_0": MISSING, "pfc_0_0": (PFC, "oops\n", 1)}, "status 1: oops"),
+        ("lossless", {"qos_0_0": MISSING, "pfc_0_0": outcome(PFC, 1, "oops\n")}, "status 1: oops"),
         ("dscp_priority", {"qos_0_0": NO_MAP}, "trusts PCP.*set trust to dscp"),
         (
             "dscp_priority",
@@ -208,7 +210,7 @@ def test_values(name: str, texts: dict[str, str | tuple[str, str, int]], value: 
         ("global_pause", {"pause_0_0": PAUSE.format(rx="n/a", tx="on")}, "does not say RX"),
         (
             "global_pause",
-            {"pause_0_0": ("", "netlink error: Operation not supported\n", 76)},
+            {"pause_0_0": outcome("", 76, "netlink error: Operation not supported\n")},
             "not supported",
         ),
         ("netdev_mtu", {"sysfs_0": ""}, "no MTU of ens1"),
@@ -217,7 +219,7 @@ def test_values(name: str, texts: dict[str, str | tuple[str, str, int]], value: 
         ("same_subnet", {"route": TITLE + "ens1\tx\n"}, "expected a route in each line"),
     ],
 )
-def test_problems(name: str, texts: dict[str, str | tuple[str, str, int]], told: str) -> None:
+def test_problems(name: str, texts: dict[str, str | Outcome], told: str) -> None:
     assert re.search(told, problem(name, **texts))
 
 
@@ -233,7 +235,7 @@ def test_problems(name: str, texts: dict[str, str | tuple[str, str, int]], told:
 def test_other_drivers_are_named_with_what_shows_it(driver: str, told: str) -> None:
     one = end(replace(RDMA, driver=driver))
 
-    assert "qos-0-0" not in qos.sections(Subject("gpu001", NODE, (one,)))
+    assert "qos-0-0" not in qos.sections(node(one))
     assert told in problem("ecn", one, sysfs_0="")
     assert told in problem("lossless", one, pfc_0_0=UNSUPPORTED)
 
@@ -246,8 +248,8 @@ def test_firmware_that_may_know_better_is_told_beside_the_value() -> None:
 
 
 def test_a_tool_that_hangs_says_nothing() -> None:
-    subject = Subject("gpu001", NODE, (end(),))
-    late = Outcome("deadline", None, MAP, "", False, 60.0)
+    subject = node()
+    late = outcome(MAP, None, end="deadline")
 
     facts = qos.read(subject, dict.fromkeys(qos.sections(subject), late))["gpu001:rail0"]
 
@@ -404,10 +406,10 @@ WIDE = TITLE + route("ens1", "0000000A", "000000FF") + route("ens2", "0000000A",
     ],
 )
 def test_rails_that_share_a_subnet_unguarded_are_counted(routes: str, arp: str, value: int) -> None:
-    ends = (end(text=TWO), end(RDMA2, TWO, "rail1"))
+    both = (end(text=TWO), end(RDMA2, TWO, "rail1"))
     texts = {"route": routes, "arp": arp, "qos_1_0": MAP, "sysfs_1": SYSFS}
 
-    facts = read(*ends, **texts)
+    facts = read(*both, **texts)
 
     assert [facts[f"gpu001:{rail}"]["roce.same_subnet"].value for rail in ("rail0", "rail1")] == [
         value,
@@ -416,9 +418,9 @@ def test_rails_that_share_a_subnet_unguarded_are_counted(routes: str, arp: str, 
 
 
 def test_an_unknown_guard_is_no_guard_and_no_fault() -> None:
-    ends = (end(text=TWO), end(RDMA2, TWO, "rail1"))
+    both = (end(text=TWO), end(RDMA2, TWO, "rail1"))
 
-    told = problem("same_subnet", *ends, route=WIDE, arp="")
+    told = problem("same_subnet", *both, route=WIDE, arp="")
 
     assert told.startswith("ens1 and ens2 share 10.0.0.0/8")
 
@@ -428,7 +430,7 @@ def test_an_unknown_guard_is_no_guard_and_no_fault() -> None:
 
 def test_infiniband_is_not_asked_and_says_why() -> None:
     one = end(replace(RDMA, link_layer="InfiniBand"))
-    subject = Subject("gpu001", NODE, (one,))
+    subject = node(one)
 
     assert qos.sections(subject).keys() == {"route", "arp"}
     facts = read(one)["gpu001:rail0"]
@@ -439,7 +441,7 @@ def test_infiniband_is_not_asked_and_says_why() -> None:
 def test_a_network_device_with_a_name_that_cannot_be_is_not_asked() -> None:
     one = end(replace(RDMA, netdevs=("$(reboot)",), gids=(Gid(3, GIDS[2].address, V2, "../x"),)))
 
-    for words in qos.sections(Subject("gpu001", NODE, (one,))).values():
+    for words in qos.sections(node(one)).values():
         allowed.require(words)
     assert "no network device" in problem("trust", one)
     assert "no network device" in problem("netdev_mtu", one)

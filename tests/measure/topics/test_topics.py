@@ -12,12 +12,13 @@ from pytest_fabric.measure.plan import Want
 from pytest_fabric.measure.topics import TOPICS, asked
 from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.metrics import TOPICS as METRICS
-from pytest_fabric.results import Fact, NodeFacts
-from pytest_fabric.transport import Outcome
+from pytest_fabric.results import Fact
 from tests.clusters import cluster
 
-NOTHING = Outcome("exit", 1, "", "sh: 1: not found", False, 0.0)
-NODE = Subject("gpu001", NodeFacts("gpu001", "6.1", None, {}, None, (), {}, {}, ()), ())
+from .ends import FACTS, outcome
+
+NOTHING = outcome("", 1, "sh: 1: not found")
+NODE = Subject("gpu001", FACTS, ())
 
 
 def test_topics_and_their_metrics_are_the_same() -> None:
