@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 
 from pytest_fabric.config import Cluster, load_text
-from pytest_fabric.lab import build, faults
+from pytest_fabric.lab import build, faults, shell
+from pytest_fabric.lab.commands import start
+from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.fabric import Fabric
 from pytest_fabric.lab.model import Node, Port
+from pytest_fabric.lab.process import Result
 
 ROCE = """
 name: lab
@@ -57,3 +60,13 @@ def port(text: str = ROCE, place: str = "gpu001:rail0", *fault: str) -> Port:
 
 def fabric(text: str = ROCE, *fault: str, seed: int = 1) -> Fabric:
     return Fabric(tuple(nodes(text, *fault).values()), seed, 0.001)
+
+
+def run(line: str, text: str = ROCE, node: str = "gpu001", *fault: str) -> Result:
+    """Return what a command of one line comes to on a node."""
+    world = fabric(text, *fault)
+    view = world.view(world.nodes[node])
+    argv = shell.expand(shell.parse(line)[0], view)
+    result = start(Call(world, world.nodes[node], argv, view)).result
+    assert result is not None
+    return result

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.config import load
-from pytest_fabric.lab import build, shell, subnet
-from pytest_fabric.lab.commands import start
-from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab import build, subnet
 from pytest_fabric.lab.process import Result
 from pytest_fabric.tools import iblinkinfo, lldp, sminfo
 
-from .clusters import INFINIBAND, ROCE, fabric, port
+from . import clusters
+from .clusters import INFINIBAND, ROCE, port
 
 TWO_LEAVES = INFINIBAND.replace(
     "rails:\n", "  ib3: {profile: ndr, rails: {rail0: {device: mlx5_3, leaf: leaf-1}}}\nrails:\n"
@@ -21,12 +20,7 @@ TWO_LEAVES = INFINIBAND.replace(
 
 
 def run(line: str, text: str = INFINIBAND, node: str = "ib1", *fault: str) -> Result:
-    world = fabric(text, *fault)
-    view = world.view(world.nodes[node])
-    argv = shell.expand(shell.parse(line)[0], view)
-    result = start(Call(world, world.nodes[node], argv, view)).result
-    assert result is not None
-    return result
+    return clusters.run(line, text, node, *fault)
 
 
 def swept(*fault: str) -> list[iblinkinfo.FabricLink]:

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fabric.lab import shell
-from pytest_fabric.lab.commands import start
-from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
 
-from .clusters import INFINIBAND, ROCE, fabric
+from .clusters import INFINIBAND, ROCE, run
 
 CARD = "/sys/class/infiniband/mlx5_0"
 ONLY = "ethtool: the lab answers only: " + ", ".join(
     f"ethtool {form} DEVNAME" for form in ("-S", "--show-fec", "-I --show-fec", "-m", "-a")
 )
 ZERO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
-
-
-def run(line: str, text: str = ROCE, node: str = "gpu001", *fault: str) -> Result:
-    world = fabric(text, *fault)
-    view = world.view(world.nodes[node])
-    argv = shell.expand(shell.parse(line)[0], view)
-    result = start(Call(world, world.nodes[node], argv, view)).result
-    assert result is not None
-    return result
 
 
 @pytest.mark.parametrize(

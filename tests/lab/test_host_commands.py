@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fabric.lab import shell
 from pytest_fabric.lab.commands import start
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
@@ -20,6 +19,7 @@ from pytest_fabric.tools import (
     sysctl,
 )
 
+from . import clusters
 from .clusters import INFINIBAND, ROCE, fabric
 
 SUDO = ROCE.replace("sudo: [ethtool]", "sudo: [lspci, dmesg]").replace(
@@ -29,12 +29,7 @@ JOURNAL = "journalctl -k -b --no-pager -o short-monotonic --since=-1h"
 
 
 def run(line: str, text: str = SUDO, node: str = "gpu001", *fault: str) -> Result:
-    world = fabric(text, *fault)
-    view = world.view(world.nodes[node])
-    argv = shell.expand(shell.parse(line)[0], view)
-    result = start(Call(world, world.nodes[node], argv, view)).result
-    assert result is not None
-    return result
+    return clusters.run(line, text, node, *fault)
 
 
 def test_devlink_tells_running_and_stored_firmware() -> None:

@@ -7,24 +7,18 @@ from itertools import product
 import pytest
 
 from pytest_fabric.errors import ToolError
-from pytest_fabric.lab import shell
-from pytest_fabric.lab.commands import start
-from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
 from pytest_fabric.tools import ethtool_fec, ethtool_module, lspci, mlxlink
 
-from .clusters import INFINIBAND, ROCE, fabric, port
+from . import clusters
+from .clusters import INFINIBAND, ROCE, port
 
 NETDEV = port().netdevs[0]
 PCI = "0000:1a:00.0"
 
 
 def run(line: str, *fault: str, text: str = ROCE, node: str = "gpu001") -> Result:
-    world = fabric(text, *fault)
-    view = world.view(world.nodes[node])
-    result = start(Call(world, world.nodes[node], shell.expand(shell.parse(line)[0], view), view))
-    assert result.result is not None
-    return result.result
+    return clusters.run(line, text, node, *fault)
 
 
 def test_fec_with_and_without_its_statistics() -> None:

@@ -8,8 +8,7 @@ from pytest_fabric.lab.faults import CATALOGUE
 from pytest_fabric.lab.filesystem import View
 from pytest_fabric.tools import dcb_app, dcb_pfc, ethtool_pause, mlnx_qos
 
-from .clusters import INFINIBAND, ROCE, fabric, nodes, port
-from .test_commands import run
+from .clusters import INFINIBAND, ROCE, fabric, nodes, port, run
 
 NETDEV = "enp26s0np0"
 NET = f"/sys/class/net/{NETDEV}"

@@ -26,8 +26,7 @@ from pytest_fabric.tools import allowed
 from tests.ports import PORT
 
 from . import test_traffic
-from .clusters import INFINIBAND, ROCE, cluster, nodes, port
-from .test_commands import run
+from .clusters import INFINIBAND, ROCE, cluster, nodes, port, run
 from .test_traffic import Watch
 
 DATA = Path(__file__).parents[1] / "data" / "counters"
