@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics.heard import Heard, Outcomes, heard, is_complete, problem, tree
-from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic, netdevs
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import devlink_info, ethtool_driver
 from pytest_fabric.tools.devlink_info import Version
@@ -23,9 +23,9 @@ WHOLE = ("fw.version", "fw")
 def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     """Return the commands: all devices at once, then the driver of each port that has a netdev."""
     drivers = {
-        f"driver-{place}": ethtool_driver.command(end.rdma.netdevs[0])
+        f"driver-{place}": ethtool_driver.command(netdevs(end.rdma)[0])
         for place, end in enumerate(subject.ends)
-        if end.rdma.netdevs
+        if netdevs(end.rdma)
     }
     return {
         "devlink": (*subject.asroot("devlink"), *devlink_info.command()[1:]),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import link_errors, link_module, uptime
 from pytest_fabric.measure.topics.heard import Heard, Outcomes, heard, root_advice, tree
-from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic, netdevs
 from pytest_fabric.results import Fact, RdmaPort
 from pytest_fabric.tools import ethtool_fec, ethtool_module, lspci, mlxlink, names, sysfs
 from pytest_fabric.tools.ethtool_fec import Fec
@@ -61,7 +61,7 @@ def _sections(subject: Subject, place: int, end: End) -> Iterator[tuple[str, tup
         yield f"oldfec-{place}-{member}", (*ethtool, *(word for word in fec if word != "-I"))
         yield f"module-{place}-{member}", (*ethtool, *ethtool_module.command(netdev))
     device = f"{sysfs.RDMA}/{port.device}"
-    counts = [f"{sysfs.NET}/{netdev}/carrier_down_count" for netdev in port.netdevs]
+    counts = [f"{sysfs.NET}/{netdev}/carrier_down_count" for netdev in netdevs(port)]
     counts.append(f"{device}/ports/{port.number}/counters/link_downed")
     yield f"flaps-{place}", ("grep", "-sH", ".", *counts)
     aer = (Glob(f"{device}/{hop}/aer_dev_*") for hop in ("device", "device/.."))
@@ -84,7 +84,7 @@ def _netdevs(port: RdmaPort) -> tuple[str, ...]:
     """Return the network devices that ethtool can ask; those of IP over InfiniBand cannot tell."""
     if port.link_layer != "Ethernet":
         return ()
-    return tuple(netdev for netdev in port.netdevs if re.fullmatch(names.NETDEV, netdev))
+    return netdevs(port)
 
 
 def read(subject: Subject, outcomes: Outcomes) -> Facts:

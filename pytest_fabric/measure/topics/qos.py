@@ -13,7 +13,7 @@ from pytest_fabric.config import Absolute, Word
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import heard, qos_address, qos_classes
 from pytest_fabric.measure.topics.qos_classes import Netdev
-from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
+from pytest_fabric.measure.topics.topic import Facts, Subject, Topic, netdevs
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import dcb_app, dcb_pfc, ethtool_pause, mlnx_qos, names, sysfs
@@ -46,7 +46,7 @@ def sections(subject: Subject) -> Mapping[str, tuple[ShellWord, ...]]:
         if end.rdma.link_layer != "Ethernet":
             continue
         found[f"sysfs-{place}"] = ("grep", "-sH", ".", *_files(end))
-        for member, netdev in enumerate(_netdevs(end)):
+        for member, netdev in enumerate(netdevs(end.rdma)):
             here = f"{place}-{member}"
             if end.rdma.driver.startswith("mlx"):
                 _, *words = mlnx_qos.command(netdev)
@@ -57,16 +57,11 @@ def sections(subject: Subject) -> Mapping[str, tuple[ShellWord, ...]]:
     return found
 
 
-def _netdevs(end: End) -> tuple[str, ...]:
-    """Return the network devices that carry a port; the node chose their names."""
-    return tuple(name for name in end.rdma.netdevs if re.fullmatch(names.NETDEV, name))
-
-
 def _files(end: End) -> tuple[str, ...]:
     """Return the files of sysfs and configfs that are read for a port."""
     rdma, roce = end.rdma, end.rail.profile.roce
     priority = roce.class_priority if roce else None
-    own = [qos_classes.files(name, priority) for name in _netdevs(end)]
+    own = [qos_classes.files(name, priority) for name in netdevs(end.rdma)]
     return (
         f"{sysfs.RDMA}/{rdma.device}/hca_type",
         qos_address.tos_file(rdma),
@@ -101,12 +96,12 @@ def _port(
     end: End, place: int, outcomes: Mapping[str, Outcome], subnets: Mapping[str, Fact]
 ) -> Mapping[str, Fact]:
     tree = heard.tree(outcomes, f"sysfs-{place}")
-    netdevs = [
+    members = [
         Netdev.of(name, f"{place}-{member}", end.rdma.driver, outcomes)
-        for member, name in enumerate(_netdevs(end))
+        for member, name in enumerate(netdevs(end.rdma))
     ]
     facts = {
-        **qos_classes.facts(netdevs, end.rail.profile.roce, tree),
+        **qos_classes.facts(members, end.rail.profile.roce, tree),
         **qos_address.facts(end, _interfaces(end), tree),
         "roce.same_subnet": subnets[str(end.port)],
     }

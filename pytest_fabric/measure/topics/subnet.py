@@ -14,7 +14,7 @@ from pytest_fabric.measure.end import End
 from pytest_fabric.measure.topics import heard
 from pytest_fabric.measure.topics.heard import Unread
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
-from pytest_fabric.measure.topics.wiring import DESCRIPTION
+from pytest_fabric.measure.topics.wiring import state, switch_of
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, iblinkinfo, sminfo
 from pytest_fabric.tools.iblinkinfo import FabricLink
@@ -170,14 +170,13 @@ def _down(link: FabricLink, planned: Mapping[tuple[str, str], Cable]) -> str | N
     """
     if link.state in ("ACTIVE", "ACTIVE_DEFER"):
         return None
-    cable = planned.get(_key(_switch(link), str(link.port)))
+    cable = planned.get(_key(switch_of(link.node_name), str(link.port)))
     has_signal = link.physical_state not in ("Polling", "Disabled", "Sleep")
     if cable is None and not has_signal:
         return None
     to = f", planned for {cable.port} ({cable.source})" if cable else ""
     peer = f" to {link.peer_name} port {link.peer_port}" if link.peer_name else ""
-    state = f"{link.state or 'unknown'}/{link.physical_state or 'unknown'}"
-    return f"{_node(link)} port {link.port}{peer}: {state}{to}"
+    return f"{_node(link)} port {link.port}{peer}: {state(link)}{to}"
 
 
 def _slow(link: FabricLink) -> str:
@@ -191,17 +190,12 @@ def _ends_of(link: FabricLink) -> frozenset[tuple[str | None, int | None]]:
     return frozenset({(link.guid, link.port), (link.peer_guid, link.peer_port)})
 
 
-def _switch(link: FabricLink) -> str:
-    match = DESCRIPTION.fullmatch(link.node_name)
-    return match[1] if match else link.node_name
-
-
 def _key(switch: str, port: str) -> tuple[str, str]:
     return switch.casefold(), port.casefold()
 
 
 def _node(link: FabricLink) -> str:
-    return _switch(link) or str(link.guid)
+    return switch_of(link.node_name) or str(link.guid)
 
 
 MANAGER_METRICS = ("subnet.manager", "subnet.managers")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_fabric.config import Cable, Cluster
 from pytest_fabric.measure.end import End
-from pytest_fabric.results import Fact, NodeFacts
+from pytest_fabric.results import Fact, NodeFacts, RdmaPort
+from pytest_fabric.tools import names
 from pytest_fabric.transport import Collect, Outcome
 from pytest_fabric.transport.jobs import Word
 
@@ -34,6 +36,11 @@ class Subject:
         """Return the words before a program that the profile lets run as root, mostly none."""
         allowed = any(program in end.rail.profile.sudo for end in self.ends)
         return ("sudo", "-n", program) if allowed else (program,)
+
+
+def netdevs(port: RdmaPort) -> tuple[str, ...]:
+    """Return the network devices that carry a port; the node chose their names, and odd ones go."""
+    return tuple(name for name in port.netdevs if re.fullmatch(names.NETDEV, name))
 
 
 def everyone(cluster: Cluster, node: str) -> bool:

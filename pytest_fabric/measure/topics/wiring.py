@@ -15,6 +15,7 @@ from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
 from pytest_fabric.metrics import NOBODY, TOPICS
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import ib_words, iblinkinfo, lldp, names
+from pytest_fabric.tools.iblinkinfo import FabricLink
 from pytest_fabric.tools.lldp import Neighbour
 from pytest_fabric.transport import Outcome
 from pytest_fabric.transport.jobs import Word
@@ -137,12 +138,22 @@ def _infiniband(place: int, end: End, outcomes: Mapping[str, Outcome]) -> dict[s
         raise Unread(f"iblinkinfo: expected port {number} of {device} once, found {len(mine)}")
     link = mine[0]
     if link.peer_name is None or link.peer_port is None:
-        state = f"{link.state or 'unknown'}/{link.physical_state or 'unknown'}"
-        return _facts([(NOBODY,)] * 3, (f"{device}: nothing at the other end, {state}",))
-    match = DESCRIPTION.fullmatch(link.peer_name)
-    switch = match[1] if match else link.peer_name
+        told = f"{device}: nothing at the other end, {state(link)}"
+        return _facts([(NOBODY,)] * 3, (told,))
+    switch = switch_of(link.peer_name)
     detail = (f"{device}: {link.peer_name} port {link.peer_port}",)
     return _facts([(switch,), (str(link.peer_port),), (link.peer_guid or switch,)], detail)
+
+
+def switch_of(description: str) -> str:
+    """Return the name of a switch from what it tells the subnet of itself."""
+    match = DESCRIPTION.fullmatch(description)
+    return match[1] if match else description
+
+
+def state(link: FabricLink) -> str:
+    """Return the logical and the physical state of a link, as tools show both."""
+    return f"{link.state or 'unknown'}/{link.physical_state or 'unknown'}"
 
 
 TOPIC = Topic("wiring", sections, read)

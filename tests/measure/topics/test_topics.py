@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_fabric import declare
@@ -13,9 +15,10 @@ from pytest_fabric.measure.topics import TOPICS, asked
 from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.metrics import TOPICS as METRICS
 from pytest_fabric.results import Fact
+from pytest_fabric.tools import allowed
 from tests.clusters import cluster
 
-from .ends import FACTS, outcome
+from .ends import FACTS, RDMA, outcome, subject
 
 NOTHING = outcome("", 1, "sh: 1: not found")
 NODE = Subject("gpu001", FACTS, ())
@@ -95,3 +98,13 @@ def test_topics_are_over_their_own_kind_or_the_fabric() -> None:
     assert declare.host_facts(over="fabric").over == "fabric"
     with pytest.raises(ValueError, match="expected node or fabric"):
         declare.host_facts(over="pair")
+
+
+@pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
+@pytest.mark.parametrize("layer", ["Ethernet", "InfiniBand"])
+def test_a_network_device_with_an_odd_name_is_not_asked(topic: Topic, layer: str) -> None:
+    """What a node calls its devices neither reaches a shell nor keeps the rest from being asked."""
+    node = subject(replace(RDMA, netdevs=("$(reboot)",), link_layer=layer))
+
+    for words in topic.sections(node).values():
+        allowed.require(words)
