@@ -6,26 +6,14 @@ import itertools
 import json
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 from pytest_fabric.metrics import LATENCY_TOOLS
 from pytest_fabric.report.records import read_measurements, read_verdicts
-from pytest_fabric.results import Measurement, Verdict
+from pytest_fabric.results import Measurement
 
-
-def run(site: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return site.runpytest_subprocess("suites", *options)
-
-
-def latest(site: pytest.Pytester) -> Path:
-    return site.path / "fabric-runs" / "latest"
-
-
-def verdicts(site: pytest.Pytester, outcome: str) -> list[Verdict]:
-    found = read_verdicts(latest(site) / "verdicts.jsonl")
-    return [verdict for verdict in found if verdict.outcome == outcome]
+from .runs import bad, latest, run
 
 
 def measurements(site: pytest.Pytester) -> list[Measurement]:
@@ -68,7 +56,7 @@ def test_what_only_load_breaks_passes_and_is_told_as_contention(site: pytest.Pyt
     done = run(site, "-k", "test_write_bandwidth", "--fabric-fault=shared_slot@gpu002")
 
     assert done.ret == 0
-    contended = [v for v in verdicts(site, "passed") if v.contention]
+    contended = [v for v in bad(site, "passed") if v.contention]
     assert contended
     assert all("gpu002" in verdict.target for verdict in contended)
     assert all("Gb/s under load" in (v.contention or "") for v in contended)
@@ -99,7 +87,7 @@ def test_what_is_broken_alone_fails_with_all_values(site: pytest.Pytester) -> No
     done = run(site, "-k", "test_small_write_p99", "--fabric-fault=latency_tail@gpu002:rail1")
 
     assert done.ret == 1
-    failed = verdicts(site, "failed")
+    failed = bad(site, "failed")
     assert {v.target for v in failed} == {
         "gpu001:rail1..gpu002:rail1",
         "gpu002:rail1..gpu003:rail1",
@@ -128,7 +116,7 @@ def test_own(result):
     done = site.runpytest_subprocess("test_own.py", "--fabric-fault=shared_slot@gpu002")
 
     assert done.ret == 0
-    assert [v for v in verdicts(site, "passed") if v.contention]
+    assert [v for v in bad(site, "passed") if v.contention]
 
 
 def test_isolate_leaves_a_measurement_alone_in_the_fabric(site: pytest.Pytester) -> None:
@@ -157,7 +145,7 @@ def test_x_stops_measuring(site: pytest.Pytester) -> None:
     done = run(site, *options, "-k", "p99 or bandwidth")
 
     assert done.ret == 1
-    assert len(verdicts(site, "failed")) == 1
+    assert len(bad(site, "failed")) == 1
     assert not [m for m in measurements(site) if m.tool == "ib_send_bw" and m.error is None]
     plan = json.loads((latest(site) / "plan.json").read_text())
     assert len(plan) == 24 * 7
@@ -171,7 +159,7 @@ def test_light_load_measures_latency_only(site: pytest.Pytester) -> None:
 
     assert done.ret == 0
     assert {m.tool for m in measurements(site)} == {"ib_write_lat"}
-    skipped = verdicts(site, "skipped")
+    skipped = bad(site, "skipped")
     assert len(skipped) == 8
     assert {v.message for v in skipped} == {"ib_write_bw is full load, this run may only be light"}
     assert "skipped: 8 x ib_write_bw is full load" in done.stdout.str()
@@ -228,7 +216,7 @@ def test_a_pause_storm_ends_a_disruptive_phase(site: pytest.Pytester) -> None:
     )
 
     assert done.ret == 10
-    errors = verdicts(site, "error")
+    errors = bad(site, "error")
     assert any(
         "ended, since a pause storm shows: gpu003:rail0" in (v.message or "") for v in errors
     )
@@ -245,9 +233,9 @@ def test_time_that_is_over_ends_the_run(site: pytest.Pytester) -> None:
 
     assert time.monotonic() - started < 25
     assert done.ret == 10
-    errors = verdicts(site, "error")
+    errors = bad(site, "error")
     assert any("--fabric-timeout: 4 s are over" in (v.message or "") for v in errors)
-    assert verdicts(site, "failed") == []
+    assert bad(site, "failed") == []
     assert (latest(site) / "report.html").exists()
     plan = json.loads((latest(site) / "plan.json").read_text())
     assert len(plan) == len(read_verdicts(latest(site) / "verdicts.jsonl"))
@@ -268,11 +256,11 @@ def test_a_node_that_is_lost_takes_only_its_own_tests_with_it(site: pytest.Pytes
     done = run(site, "--fabric-fault=ssh_dropped@gpu002", "-k", "p99 or bandwidth")
 
     assert done.ret == 10
-    errors = verdicts(site, "error")
+    errors = bad(site, "error")
     assert errors
     assert all("gpu002" in verdict.target for verdict in errors)
     assert all("lost" in (verdict.message or "") for verdict in errors)
-    others = [v for v in verdicts(site, "passed") if "gpu002" not in v.target]
+    others = [v for v in bad(site, "passed") if "gpu002" not in v.target]
     assert len(others) == 4 * 7
 
 

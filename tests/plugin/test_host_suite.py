@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fabric.report.records import read_verdicts
-from pytest_fabric.results import Verdict
+from .runs import ended, run, told
+
+SUITES = ("suites/test_2_host.py", "suites/test_2_firmware.py")
 
 BUFFERS = (
     "test_receive_buffer",
@@ -64,26 +65,19 @@ NAMES = {
 }
 
 
-def run(site: pytest.Pytester, *options: str) -> list[Verdict]:
-    folder = ("suites/test_2_host.py", "suites/test_2_firmware.py")
-    site.runpytest_subprocess(*folder, *options)
-    return read_verdicts(site.path / "fabric-runs" / "latest" / "verdicts.jsonl")
-
-
 @pytest.mark.parametrize("wave", WAVES)
 def test_each_fault_is_found_at_its_place_and_nothing_else(
     site: pytest.Pytester, wave: str
 ) -> None:
-    found = run(site, *(f"--fabric-fault={fault}" for fault in WAVES[wave]))
+    run(site, suites=SUITES, faults=WAVES[wave])
 
-    bad = [verdict for verdict in found if verdict.outcome != "passed"]
-    expected = set().union(*WAVES[wave].values())
-    assert {(verdict.check, verdict.target) for verdict in bad} == expected
-    errors = {verdict.check for verdict in bad if verdict.outcome == "error"}
-    assert errors <= {"test_declared_firmware"}
+    assert ended(site).keys() == set().union(*WAVES[wave].values())
+    errors = told(site, "error")
+    assert {check for check, _ in errors} <= {"test_declared_firmware"}
+    bad = {**told(site, "failed"), **errors}
     for fault, places in WAVES[wave].items():
         word = NAMES.get(fault.partition("@")[0], "")
-        messages = [v.message or "" for v in bad if (v.check, v.target) in places]
+        messages = [bad[one] for one in places]
         assert any(word in message for message in messages), (fault, messages)
 
 
@@ -94,14 +88,14 @@ def test_what_is_not_declared_is_skipped_and_what_root_hides_is_an_error(
     cluster = site.path / "cluster.yaml"
     text = cluster.read_text()
     cluster.write_text(text.replace('    firmware: {MT_0000000838: "28.39.1002"}\n', ""))
-    hidden = [f"--fabric-fault=root_only@gpu00{number}" for number in (1, 2)]
+    options = ("-k", "declared_firmware or bridge", "--fabric-nodes=gpu[001-002]")
 
-    found = run(site, "-k", "declared_firmware or bridge", "--fabric-nodes=gpu[001-002]", *hidden)
+    run(site, *options, suites=SUITES, faults=["root_only@gpu001", "root_only@gpu002"])
 
-    said = {(verdict.check, verdict.outcome) for verdict in found}
-    assert said == {
+    assert not told(site, "passed")
+    assert {(check, outcome) for (check, _), outcome in ended(site).items()} == {
         ("test_declared_firmware", "skipped"),
         ("test_no_pcie_bridge_redirects", "error"),
     }
-    errors = [verdict.message or "" for verdict in found if verdict.outcome == "error"]
+    errors = told(site, "error").values()
     assert all("sudo: [lspci]" in message and "NOPASSWD" in message for message in errors)

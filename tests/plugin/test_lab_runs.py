@@ -14,24 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fabric.report.records import read_measurements, read_verdicts
-from pytest_fabric.results import Verdict
+from pytest_fabric.report.records import read_measurements
 
-
-def run(site: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return site.runpytest_subprocess("suites", *options)
-
-
-def latest(site: pytest.Pytester) -> Path:
-    return site.path / "fabric-runs" / "latest"
-
-
-def verdicts(site: pytest.Pytester) -> list[Verdict]:
-    return read_verdicts(latest(site) / "verdicts.jsonl")
-
-
-def bad(site: pytest.Pytester, outcome: str = "failed") -> list[Verdict]:
-    return [verdict for verdict in verdicts(site) if verdict.outcome == outcome]
+from .runs import bad, latest, run, verdicts
 
 
 def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.Pytester) -> None:

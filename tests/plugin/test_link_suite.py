@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from .test_lab_runs import bad, run
+from .runs import run, told
 
 ROCE = """\
 name: lab
@@ -68,26 +68,19 @@ def placed(faults: Iterable[str], node: str, rails: int) -> dict[str, str]:
     }
 
 
-def told(site: pytest.Pytester, outcome: str) -> dict[tuple[str, str], str]:
-    """Return the message of every verdict of an outcome, by target and check."""
-    return {
-        (verdict.target, verdict.check): verdict.message or "" for verdict in bad(site, outcome)
-    }
-
-
 def test_each_fault_fails_its_tests_at_its_port_and_no_other(site: pytest.Pytester) -> None:
     (site.path / "cluster.yaml").write_text(ROCE)
     places = placed(FAULTS, "gpu{:03d}", 2)
-    options = [f"--fabric-fault={fault}@{place}" for fault, place in places.items()]
-    done = run(site, "--fabric-fault=root_only@gpu009", *options, "-k", "test_1_link")
+    faults = ["root_only@gpu009", *(f"{fault}@{place}" for fault, place in places.items())]
+    done = run(site, "-k", "test_1_link", faults=faults)
 
     assert done.ret == 1
     assert set(told(site, "failed")) == {
-        (place, check) for fault, place in places.items() for check in FAULTS[fault]
+        (check, place) for fault, place in places.items() for check in FAULTS[fault]
     }
     errors = told(site, "error")
     assert set(errors) == {
-        (f"gpu009:{rail}", check) for rail in ("rail0", "rail1") for check in ROOT_ONLY
+        (check, f"gpu009:{rail}") for rail in ("rail0", "rail1") for check in ROOT_ONLY
     }
     assert all("needs root" in message and "sudo" in message for message in errors.values())
     assert all(len(message.splitlines()) == 1 for message in errors.values())
@@ -114,25 +107,25 @@ DOWN = {
 
 def test_faults_are_seen_on_infiniband_by_the_firmwares_tool(site: pytest.Pytester) -> None:
     (site.path / "cluster.yaml").write_text(NDR)
-    faults = ("fec_mode", "module_hot", "dirty_optic", "weak_laser", "high_ber", "link_flap")
-    places = placed(faults, "ib{}", 1)
-    options = [f"--fabric-fault={fault}@{place}" for fault, place in places.items()]
-    run(site, "--fabric-fault=port_down@ib7:rail0", *options, "-k", "test_1_link")
+    names = ("fec_mode", "module_hot", "dirty_optic", "weak_laser", "high_ber", "link_flap")
+    places = placed(names, "ib{}", 1)
+    faults = ["port_down@ib7:rail0", *(f"{fault}@{place}" for fault, place in places.items())]
+    run(site, "-k", "test_1_link", faults=faults)
 
-    expected = {(place, check) for fault, place in places.items() for check in FAULTS[fault]}
-    down = {("ib7:rail0", check) for check in ("test_port_state", "test_physical_state")}
+    expected = {(check, place) for fault, place in places.items() for check in FAULTS[fault]}
+    down = {(check, "ib7:rail0") for check in ("test_port_state", "test_physical_state")}
     assert set(told(site, "failed")) == expected | down
     errors = told(site, "error")
-    assert set(errors) == {("ib7:rail0", check) for check in DOWN}
+    assert set(errors) == {(check, "ib7:rail0") for check in DOWN}
     assert all("the link is down" in message for message in errors.values())
 
 
 def test_a_link_that_flaps_is_lost_under_load_too(site: pytest.Pytester) -> None:
     (site.path / "cluster.yaml").write_text(NDR)
     few = "test_link_flaps or test_no_link_down or test_small_write_p99"
-    run(site, "--fabric-fault=link_flap@ib2:rail0", "-k", few)
+    run(site, "-k", few, faults=["link_flap@ib2:rail0"])
 
     failed = set(told(site, "failed"))
-    assert ("ib2:rail0", "test_link_flaps") in failed
-    assert {check for _, check in failed} == {"test_link_flaps", "test_no_link_down"}
-    assert all("ib2:rail0" in target for target, _ in failed)
+    assert ("test_link_flaps", "ib2:rail0") in failed
+    assert {check for check, _ in failed} == {"test_link_flaps", "test_no_link_down"}
+    assert all("ib2:rail0" in target for _, target in failed)

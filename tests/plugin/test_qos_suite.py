@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fabric.report.records import read_verdicts
+from .runs import ended, run, verdicts
+
+SUITE = "suites/test_2_qos.py"
 
 #: Several faults at once, each at its own port: which tests must not pass there, and how they end.
 WAVES: tuple[dict[str, dict[str, str]], ...] = (
@@ -32,11 +34,6 @@ WAVES: tuple[dict[str, dict[str, str]], ...] = (
 )
 
 
-def verdicts(site: pytest.Pytester) -> dict[tuple[str, str], str]:
-    path = site.path / "fabric-runs" / "latest" / "verdicts.jsonl"
-    return {(one.check, one.target): one.outcome for one in read_verdicts(path)}
-
-
 def wanted(wave: dict[str, dict[str, str]]) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for fault, tests in wave.items():
@@ -59,11 +56,9 @@ TOLD = (
 def test_each_fault_is_found_at_its_place_alone(
     site: pytest.Pytester, wave: dict[str, dict[str, str]], lines: tuple[str, ...]
 ) -> None:
-    options = (f"--fabric-fault={one}" for one in wave)
-    done = site.runpytest_subprocess("suites/test_2_qos.py", *options)
+    done = run(site, suites=[SUITE], faults=wave)
 
-    bad = {key: outcome for key, outcome in verdicts(site).items() if outcome != "passed"}
-    assert bad == wanted(wave)
+    assert ended(site) == wanted(wave)
     told = done.stdout.str()
     assert all(line in told for line in lines)
 
@@ -92,18 +87,16 @@ ASTRAY = {
 
 def test_a_wrong_class_is_seen_in_the_traffic_too(site: pytest.Pytester) -> None:
     """Facts and traffic agree; where PFC is off, nothing can count the pause of its priority."""
-    options = (f"--fabric-fault={one}" for one in (*ASTRAY, "pfc_off@gpu003:rail1"))
-    site.runpytest_subprocess("suites/test_4_pair.py", *options, "-k", "class or pause")
+    faults = (*ASTRAY, "pfc_off@gpu003:rail1")
+    run(site, "-k", "class or pause", suites=["suites/test_4_pair.py"], faults=faults)
 
-    found = verdicts(site)
     astray = {(fault.partition("@")[2], end) for fault, ends in ASTRAY.items() for end in ends}
-    ends = {
-        target: zip(target.split(".."), ("client", "server"), strict=True) for _, target in found
-    }
+    targets = {verdict.target for verdict in verdicts(site)}
+    ends = {name: zip(name.split(".."), ("client", "server"), strict=True) for name in targets}
     bad = {target for target, pair in ends.items() if not astray.isdisjoint(pair)}
     assert len(bad) == 5
     blind = {target for target in ends if "gpu003:rail1" in target}
-    assert {key: outcome for key, outcome in found.items() if outcome != "passed"} == {
+    assert ended(site) == {
         **{("test_traffic_class", target): "failed" for target in bad},
         **{("test_no_pause", target): "error" for target in bad | blind},
     }
@@ -124,7 +117,7 @@ pairs: {strategy: ring}
 
 def test_infiniband_is_skipped_with_the_reason(site: pytest.Pytester) -> None:
     (site.path / "cluster.yaml").write_text(INFINIBAND)
-    done = site.runpytest_subprocess("suites/test_2_qos.py", "-rs")
+    done = run(site, "-rs", suites=[SUITE])
 
-    assert set(verdicts(site).values()) == {"skipped"}
+    assert {verdict.outcome for verdict in verdicts(site)} == {"skipped"}
     assert "InfiniBand has credits" in done.stdout.str()

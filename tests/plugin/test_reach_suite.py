@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from pytest_fabric.report.records import read_measurements, read_verdicts
-from pytest_fabric.results import Verdict
+from pytest_fabric.report.records import read_measurements
 from tests.lab.clusters import INFINIBAND
+
+from .runs import ended, latest, run, verdicts
 
 #: Beside the suite of reach, a check with small messages and one with large ones.
 ASKED = "test_3_reach or test_small_write_p99 or test_page_write_p99"
@@ -46,33 +46,19 @@ PAIRS = [
 ]
 
 
-def latest(site: pytest.Pytester) -> Path:
-    return site.path / "fabric-runs" / "latest"
-
-
-def verdicts(site: pytest.Pytester) -> list[Verdict]:
-    return read_verdicts(latest(site) / "verdicts.jsonl")
-
-
 def test_each_fault_is_caught_at_its_place_and_nowhere_else(site: pytest.Pytester) -> None:
     text = (site.path / "cluster.yaml").read_text()
     text = text.replace("gpu[001-004]:", "gpu[001-008]:", 1)
     text = text.replace("{strategy: ring}", f"{{strategy: list, list: {json.dumps(PAIRS)}}}")
     (site.path / "cluster.yaml").write_text(text)
-    done = site.runpytest_subprocess(
-        "suites", "-k", ASKED, *(f"--fabric-fault={fault}" for fault in FAULTS)
-    )
+    done = run(site, "-k", ASKED, faults=FAULTS)
 
     assert done.ret == 1
-    found: dict[str, dict[str, str]] = {}
-    for verdict in verdicts(site):
-        if verdict.outcome != "passed":
-            found.setdefault(verdict.target, {})[verdict.check] = verdict.outcome
-    expected = {
-        next(pair for pair in PAIRS if fault.partition("@")[2] in pair): checks
+    assert ended(site) == {
+        (check, next(pair for pair in PAIRS if fault.partition("@")[2] in pair)): outcome
         for fault, checks in FAULTS.items()
+        for check, outcome in checks.items()
     }
-    assert found == expected
     barred = [v for v in verdicts(site) if "not tried, since RDMA does not" in (v.message or "")]
     assert {v.check for v in barred} == {"test_small_write_p99", "test_page_write_p99"}
     assert {v.target for v in barred} == {"gpu003:rail1..gpu004:rail1"}
@@ -91,7 +77,7 @@ def test_infiniband_is_not_pinged_and_rdma_is_tried(site: pytest.Pytester) -> No
         "    extends: builtin/cx7-400g-ndr\n",
     )
     (site.path / "cluster.yaml").write_text(text)
-    done = site.runpytest_subprocess("suites", "-k", "test_3_reach", "--fabric-pairs=ring")
+    done = run(site, "-k", "test_3_reach", "--fabric-pairs=ring")
 
     assert done.ret == 0
     outcomes = {(v.check, v.outcome) for v in verdicts(site)}
@@ -106,20 +92,20 @@ def test_infiniband_is_not_pinged_and_rdma_is_tried(site: pytest.Pytester) -> No
 
 def test_a_ping_is_resumed_replayed_and_planned(site: pytest.Pytester) -> None:
     """Its record is read again as it was made; a plan knows its command and its time."""
-    chosen = ("suites", "-k", "test_3_reach and gpu001 and gpu002 and rail0")
-    assert site.runpytest_subprocess(*chosen).ret == 0
+    chosen = ("-k", "test_3_reach and gpu001 and gpu002 and rail0")
+    assert run(site, *chosen).ret == 0
     first = latest(site).resolve()
     made = read_measurements(first / "measurements.jsonl")
     assert sorted(len(m.reach) for m in made) == [0, 1, 2]
 
-    replayed = site.runpytest_subprocess(*chosen, f"--fabric-replay={first}")
+    replayed = run(site, *chosen, f"--fabric-replay={first}")
     assert replayed.ret == 0
     assert {v.outcome for v in verdicts(site)} == {"passed"}
-    resumed = site.runpytest_subprocess(*chosen, f"--fabric-resume={first}")
+    resumed = run(site, *chosen, f"--fabric-resume={first}")
     assert resumed.ret == 0
     again = read_measurements(latest(site) / "measurements.jsonl")
     assert [m.reach for m in again] == [m.reach for m in made]
 
-    plan = site.runpytest_subprocess(*chosen, "--fabric-plan").stdout.str()
+    plan = run(site, *chosen, "--fabric-plan").stdout.str()
     assert "1 x 7.0 s  ping -n -c 3000 -i 0.002 -s 56 -W 2 -I NETDEV -I ADDRESS SERVER" in plan
     assert "ping -n -c 3000 -i 0.002 -s PAYLOAD -W 2 -M do -I NETDEV -I ADDRESS SERVER" in plan

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.report.records import read_measurements, read_verdicts
-from pytest_fabric.results import Verdict
 from tests.plugin.conftest import REPOSITORY
+
+from .runs import verdicts
 
 SELECTION = ("suites", "-k", "small_write_p99 or port_state or write_bandwidth or no_pause")
 
@@ -59,10 +60,6 @@ def stored(site: pytest.Pytester, recorded: Path) -> pytest.Pytester:
 def replay(site: pytest.Pytester, *options: str) -> pytest.RunResult:
     words = ("--fabric-replay=latest", "--fabric-nodes=gpu[001-002]", "-p", "no:metadata")
     return site.runpytest_subprocess(*SELECTION, *words, "-p", "no:html", *options)
-
-
-def verdicts(site: pytest.Pytester) -> list[Verdict]:
-    return read_verdicts(site.path / "fabric-runs" / "latest" / "verdicts.jsonl")
 
 
 def test_a_replay_says_what_the_run_said_and_contacts_nobody(stored: pytest.Pytester) -> None:

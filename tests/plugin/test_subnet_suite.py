@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .test_wiring_suite import outcomes
+from .runs import latest, run, told
 
 SUITES = ("suites/test_0_wiring.py", "suites/test_3_subnet.py")
 
@@ -34,22 +34,22 @@ RUNS = {
     "uplinks, partition, LID": (
         ("slow_ib_link@ib1:rail0", "ib_link_down@ib3:rail0", "wrong_partition@ib2:rail0"),
         {
-            "test_no_link_is_slow[fabric]",
-            "test_no_link_is_down[fabric]",
-            "test_partition[ib2:rail0]",
+            ("test_no_link_is_slow", "fabric"),
+            ("test_no_link_is_down", "fabric"),
+            ("test_partition", "ib2:rail0"),
         },
     ),
     "manager, LID, cables": (
         ("no_subnet_manager@ib4", "no_lid@ib2:rail0", "cable_swapped@ib3:rail0"),
         {
-            "test_subnet_manager[fabric]",
-            "test_one_master_per_subnet[fabric]",
-            "test_every_port_has_a_lid[fabric]",
-            "test_lid[ib2:rail0]",
-            "test_lid_of_the_subnet_manager[ib2:rail0]",
-            "test_cable_is_where_the_plan_says[ib3:rail0]",
-            "test_cable_is_where_the_plan_says[ib4:rail0]",
-            "test_no_cables_are_swapped[fabric]",
+            ("test_subnet_manager", "fabric"),
+            ("test_one_master_per_subnet", "fabric"),
+            ("test_every_port_has_a_lid", "fabric"),
+            ("test_lid", "ib2:rail0"),
+            ("test_lid_of_the_subnet_manager", "ib2:rail0"),
+            ("test_cable_is_where_the_plan_says", "ib3:rail0"),
+            ("test_cable_is_where_the_plan_says", "ib4:rail0"),
+            ("test_no_cables_are_swapped", "fabric"),
         },
     ),
 }
@@ -65,22 +65,22 @@ def subnet(site: pytest.Pytester) -> pytest.Pytester:
 
 @pytest.mark.parametrize(("faults", "expected"), RUNS.values(), ids=RUNS)
 def test_faults_of_a_subnet_are_found_at_their_places(
-    subnet: pytest.Pytester, faults: tuple[str, ...], expected: set[str]
+    subnet: pytest.Pytester, faults: tuple[str, ...], expected: set[tuple[str, str]]
 ) -> None:
-    done = subnet.runpytest_subprocess(*SUITES, *(f"--fabric-fault={fault}" for fault in faults))
+    done = run(subnet, suites=SUITES, faults=faults)
 
     assert done.ret == 1
-    assert outcomes(subnet, "failed").keys() == expected
-    assert not outcomes(subnet, "error")
-    assert not outcomes(subnet, "skipped")
+    assert told(subnet, "failed").keys() == expected
+    assert not told(subnet, "error")
+    assert not told(subnet, "skipped")
 
 
 def test_a_healthy_subnet_passes_and_is_swept_from_one_node(subnet: pytest.Pytester) -> None:
     """Of the wiring each node scans one hop."""
-    done = subnet.runpytest_subprocess(*SUITES)
+    done = run(subnet, suites=SUITES)
 
     assert done.ret == 0
-    audit = (subnet.path / "fabric-runs" / "latest" / "audit.jsonl").read_text().splitlines()
+    audit = (latest(subnet) / "audit.jsonl").read_text().splitlines()
     sent = [json.loads(line) for line in audit]
     sweeps = [one["node"] for one in sent if one["command"].startswith("sminfo")]
     assert sweeps == ["ib1"]
@@ -88,20 +88,20 @@ def test_a_healthy_subnet_passes_and_is_swept_from_one_node(subnet: pytest.Pytes
 
 def test_the_next_node_is_asked_where_the_first_does_not_answer(subnet: pytest.Pytester) -> None:
     """A fabric is not unknown because one node of it is lost."""
-    done = subnet.runpytest_subprocess(SUITES[1], "--fabric-fault=ssh_down@ib1")
+    done = run(subnet, suites=SUITES[1:], faults=["ssh_down@ib1"])
 
     assert done.ret == 10
-    assert all("ib1:rail0" in name for name in outcomes(subnet, "error"))
-    passed = outcomes(subnet, "passed")
-    assert "test_subnet_manager[fabric]" in passed
-    assert "test_every_port_has_a_lid[fabric]" in passed
+    assert all("ib1:rail0" in target for _, target in told(subnet, "error"))
+    passed = told(subnet, "passed")
+    assert ("test_subnet_manager", "fabric") in passed
+    assert ("test_every_port_has_a_lid", "fabric") in passed
 
 
 def test_ethernet_has_no_subnet(site: pytest.Pytester) -> None:
     """It is skipped with the reason, once for each test."""
-    done = site.runpytest_subprocess(SUITES[1])
+    done = run(site, suites=SUITES[1:])
 
     assert done.ret == 10
-    skipped = outcomes(site, "skipped")
+    skipped = told(site, "skipped")
     assert len(skipped) == 8
     assert all("no port of cluster.yaml is InfiniBand" in text for text in skipped.values())

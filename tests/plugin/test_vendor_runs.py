@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fabric.report.records import read_measurements
 
-from .test_lab_runs import bad, latest, run, verdicts
+from .runs import bad, latest, run, told, verdicts
 
 #: Pairs are made within a maker: rails of one name meet.
 CLUSTER = """
@@ -51,10 +51,6 @@ def makers(site: pytest.Pytester) -> pytest.Pytester:
     return site
 
 
-def found(site: pytest.Pytester, outcome: str) -> set[tuple[str, str]]:
-    return {(verdict.check, verdict.target) for verdict in bad(site, outcome)}
-
-
 def test_a_healthy_fabric_passes_and_says_what_its_cards_cannot_tell(
     makers: pytest.Pytester,
 ) -> None:
@@ -97,19 +93,19 @@ def test_faults_are_found_at_their_place(makers: pytest.Pytester) -> None:
         "link_speed@gpu004:slow0",
         "counter_missing@gpu004:slow1",
     )
-    done = run(makers, *(f"--fabric-fault={fault}" for fault in faults), "-k", CHECKS)
+    done = run(makers, "-k", CHECKS, faults=faults)
 
     assert done.ret == 1
     fast, slow = ("gpu001", "gpu002"), ("gpu003", "gpu004")
     lost = pair("gpu002", "gpu001", "fast1")
-    assert found(makers, "failed") == {
+    assert told(makers, "failed").keys() == {
         *(("test_no_pause", name) for name in both(*fast, "fast0")),
         ("test_traffic_class", lost),
         ("test_link_speed", "gpu004:slow0"),
         *(("test_write_bandwidth", name) for name in both(*slow, "slow0")),
     }
     judged = {"test_write_bandwidth", "test_no_pause", "test_no_discards", "test_in_sequence"}
-    assert found(makers, "error") == {
+    assert told(makers, "error").keys() == {
         *((check, lost) for check in (*judged, "test_no_retransmissions")),
         *(("test_no_pause", name) for name in both(*slow, "slow1")),
     }
@@ -123,19 +119,21 @@ def test_faults_are_found_on_the_cards_of_the_other_maker_too(makers: pytest.Pyt
         "pause_rx@gpu004:slow0",
         "packet_loss@gpu004:slow1",
     )
-    done = run(makers, *(f"--fabric-fault={fault}" for fault in faults), "-k", CHECKS)
+    done = run(makers, "-k", CHECKS, faults=faults)
 
     assert done.ret == 1
     fast, slow = ("gpu001", "gpu002"), ("gpu003", "gpu004")
     lossy = pair("gpu003", "gpu004", "slow1")
-    assert found(makers, "failed") == {
+    assert told(makers, "failed").keys() == {
         ("test_link_speed", "gpu002:fast0"),
         *(("test_write_bandwidth", name) for name in both(*fast, "fast0")),
         *(("test_no_pause", name) for name in both(*slow, "slow0")),
         ("test_no_discards", lossy),
         ("test_no_retransmissions", lossy),
     }
-    assert found(makers, "error") == {("test_no_pause", name) for name in both(*fast, "fast1")}
+    assert told(makers, "error").keys() == {
+        ("test_no_pause", name) for name in both(*fast, "fast1")
+    }
 
 
 def test_ports_that_carry_traffic_of_others_are_refused(makers: pytest.Pytester) -> None:
