@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.tools import strict_json
 from pytest_fabric.tools.complaints import Known
 
 NAME = r"[A-Za-z0-9_.:@-]+"
@@ -21,26 +21,9 @@ COMPLAINTS: Known = (
 def rows(text: str) -> list[dict[str, object]]:
     """Return the objects of a JSON list; releases before 2021 print `[{}]` for none.
 
-    Raises NotRecognisedError for anything else, also for a key that comes twice.
+    Raises ToolError for a complaint around the JSON, NotRecognisedError for anything else.
     """
-    try:
-        tree = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise NotRecognisedError(f"expected the JSON of rdma: {error}") from None
-    if not isinstance(tree, list) or not all(isinstance(row, dict) for row in tree):
-        raise NotRecognisedError(f"expected a JSON list of objects, got {text.strip()[:80]!r}")
-    return [row for row in tree if row]
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key comes twice")
-    return found
-
-
-def _refuse(word: str) -> object:
-    raise ValueError(f"{word} is no number")
+    return [dict(row) for row in strict_json.rows(strict_json.load(text, COMPLAINTS)) if row]
 
 
 def port_of(row: dict[str, object]) -> tuple[str, int]:
