@@ -71,7 +71,7 @@ def iommu(outcomes: Outcomes) -> Fact:
     if kinds:
         passes = all(kind == "identity" for kind in kinds.values())
         return Fact("pt" if passes else "translated", detail=detail)
-    words = set(texts["cmdline"].stdout.split())
+    words = set(texts["cmdline"].stdout.split()) if texts["cmdline"].status == 0 else set()
     if words & (PASSES | TRANSLATES):
         told = tuple(sorted(words & (PASSES | TRANSLATES)))
         return Fact("pt" if words & PASSES else "translated", detail=(*detail, *told))

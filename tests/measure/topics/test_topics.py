@@ -108,3 +108,15 @@ def test_a_network_device_with_an_odd_name_is_not_asked(topic: Topic, layer: str
 
     for words in topic.sections(node).values():
         allowed.require(words)
+
+
+@pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
+def test_an_output_that_is_cut_off_is_no_value(topic: Topic) -> None:
+    """Whatever it says: the first lines of many may leave out the bad ones."""
+    lines = "/proc/sys/net/core/rmem_max:1\n/sys/devices/system/cpu/cpu0/cpufreq/x:performance\n"
+    cut = replace(outcome(lines), truncated=True)
+    node = subject(replace(RDMA, firmware=None, psid=None))
+
+    for said in topic.read(node, dict.fromkeys(topic.sections(node), cut)).values():
+        values = {name for name, fact in said.items() if fact.value is not None}
+        assert values <= {"roce.traffic_class_override"}  # known before the topic is asked
