@@ -49,7 +49,7 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
         "host.memlock": memlock(outcomes),
         "host.kernel": _word(heard(outcomes, "kernel", "uname", _release)),
         "host.os": _word(heard(outcomes, "os", RELEASE, _distribution)),
-        "host.iommu": isolation.iommu(outcomes),
+        "host.iommu": isolation.iommu(subject, outcomes),
         "host.acs": isolation.acs(subject, outcomes),
         **sysctls.read(outcomes),
         **kernel_events.read(subject, outcomes),

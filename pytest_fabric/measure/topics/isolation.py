@@ -54,8 +54,11 @@ def _devices(subject: Subject) -> dict[str, None]:
     return {one: None for both in found for one in both if ADDRESS.fullmatch(one)}
 
 
-def iommu(outcomes: Outcomes) -> Fact:
-    """Return `off` without an IOMMU, `pt` where NICs pass through it, `translated` otherwise."""
+def iommu(subject: Subject, outcomes: Outcomes) -> Fact:
+    """Return `off` without an IOMMU, `pt` where NICs pass through it, `translated` otherwise.
+
+    Only declared ports decide; what other RDMA devices do is told.
+    """
     texts = {name: outcomes[name] for name in ("cmdline", "iommu-units", "iommu-groups")}
     late = [name for name, outcome in texts.items() if not is_complete(outcome)]
     shown = re.findall(rf"(?m)^[r-][w-] {UNITS}/(\S+)$", texts["iommu-units"].stdout)
@@ -68,6 +71,8 @@ def iommu(outcomes: Outcomes) -> Fact:
         f"IOMMU: {', '.join(sorted(shown))}",
         *(f"{path.split('/')[4]}: {kind}" for path, kind in sorted(kinds.items())),
     )
+    own = {end.rdma.device for end in subject.ends}
+    kinds = {path: kind for path, kind in kinds.items() if path.split("/")[4] in own}
     if kinds:
         passes = all(kind == "identity" for kind in kinds.values())
         return Fact("pt" if passes else "translated", detail=detail)
@@ -81,8 +86,12 @@ def iommu(outcomes: Outcomes) -> Fact:
 def acs(subject: Subject, outcomes: Outcomes) -> Fact:
     """Return how many bridges between cards and their GPUs redirect what these exchange.
 
-    Bridges above both of them see none of it. Without a declared GPU, all above the card count.
+    Bridges above both of them see none of it, and what crosses a root port goes to the root anyway:
+    Linux has redirection on there wherever an IOMMU is (pci_enable_acs in drivers/pci/pci.c).
     """
+    if not any(end.rail.gpu for end in subject.ends):
+        none = "no rail declares a GPU (`gpu:`): nothing is exchanged below the root"
+        return Fact(None, inapplicable=none)
     told = heard(outcomes, "lspci", "lspci", lspci.parse)
     if told.value is None:
         return told.nothing
@@ -93,13 +102,17 @@ def acs(subject: Subject, outcomes: Outcomes) -> Fact:
     lost = sorted(device for device in above if device in gpus and not above[device])
     if lost:
         return problem(f"no device is at {lost[0]}", "correct `gpu` of the rail, or reseat it")
-    pairs = [(above.get(end.rdma.pci or "", set()), end.rail.gpu) for end in subject.ends]
-    between = {
-        address for nic, gpu in pairs for address in (nic ^ above[gpu] if gpu in gpus else nic)
-    }
-    bridges = [device for device in told.value if device.address in between]
-    if not all(nic for nic, _ in pairs) or not bridges:
+    pairs = [
+        (above.get(end.rdma.pci or "", ()), above[end.rail.gpu])
+        for end in subject.ends
+        if end.rail.gpu in gpus
+    ]
+    if not pairs or not all(nic and gpu for nic, gpu in pairs):
         return problem("no PCIe bridge is above a card (virtual machine?)", "see not_available")
+    between = {address for nic, gpu in pairs for address in set(nic[1:]) ^ set(gpu[1:])}
+    bridges = [device for device in told.value if device.address in between]
+    if len(bridges) < len(between):
+        return problem(f"lspci shows no bridge at {sorted(between)[0]} or below", BY_HAND)
     if any(bridge.capabilities_readable is False for bridge in bridges):
         return problem(IS_ROOT_ONLY, root_advice("lspci"))
     on = {bridge.address: REDIRECTS & set(bridge.acs or ()) for bridge in bridges}
@@ -107,10 +120,10 @@ def acs(subject: Subject, outcomes: Outcomes) -> Fact:
     return Fact(len(detail), detail=detail)
 
 
-def _above(device: str, outcomes: Outcomes) -> set[str]:
-    """Return the bridges above a device, which its path names; none where no device is there."""
+def _above(device: str, outcomes: Outcomes) -> tuple[str, ...]:
+    """Return the bridges above a device from the root port down; none where no device is there."""
     for line in outcomes["bridges"].stdout.splitlines():
         path, _, name = line.strip().rpartition("/")
         if name == device and path.startswith(TREE):
-            return {part for part in path.split("/") if ADDRESS.fullmatch(part)}
-    return set()
+            return tuple(part for part in path.split("/") if ADDRESS.fullmatch(part))
+    return ()

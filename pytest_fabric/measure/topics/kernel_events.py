@@ -29,6 +29,12 @@ XIDS_OF_PROGRAMS = frozenset({13, 31, 43, 45})
 
 KINDS_OF_MLX5 = frozenset({"mlx5_health", "mlx5_syndrome", "firmware_fatal"})
 
+#: A log that begins so early in the uptime begins with the boot.
+FROM_BOOT_S = 30.0
+
+#: The time at the start of the log's first line.
+STAMP = re.compile(r"\s*(?:<[0-9]+>)?\[ *([0-9]{1,10}\.[0-9]{1,6})\]")
+
 METRICS = (
     "host.log_mlx5",
     "host.log_xid",
@@ -58,7 +64,8 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
 
 def read(subject: Subject, outcomes: Outcomes) -> dict[str, Fact]:
     """Return how many events of each kind there were, with their lines."""
-    now, events = uptime.read(outcomes), _events(outcomes)
+    now = uptime.read(outcomes)
+    events = _events(outcomes, now.value or 0.0)
     if now.value is None or events.value is None:
         return dict.fromkeys(METRICS, (events if events.value is None else now).nothing)
     oldest = now.value - WINDOW_S
@@ -76,11 +83,18 @@ def read(subject: Subject, outcomes: Outcomes) -> dict[str, Fact]:
     }
 
 
-def _events(outcomes: Outcomes) -> Heard[tuple[Event, ...]]:
-    """Return the events of the first log that can be read."""
+def _events(outcomes: Outcomes, now: float) -> Heard[tuple[Event, ...]]:
+    """Return the events of the first log that can be read, and reaches back far enough.
+
+    The log in memory is a ring: a flood of messages pushes out what it was about.
+    """
     told = heard.heard(outcomes, "dmesg", "dmesg", _parsed)
     if told.value is not None:
-        return told
+        first = STAMP.match(outcomes["dmesg"].stdout)
+        begins = float(first[1]) if first is not None else 0.0
+        if begins <= max(FROM_BOOT_S, now - WINDOW_S):
+            return told
+        told = Heard(None, f"the kernel's log in memory reaches back {now - begins:.0f} s only")
     journal = heard.heard(outcomes, "journal", "journalctl", _parsed)
     if journal.value is not None and not HIDDEN.search(outcomes["journal"].stderr):
         return journal

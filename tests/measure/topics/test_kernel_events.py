@@ -120,3 +120,24 @@ def test_hostile_text_is_shown_without_its_power() -> None:
     fact = read(outcome(log(f"{XID.format(79)} \x1b[2J<script>\u202e")))["host.log_xid"]
 
     assert fact.detail[0].isprintable()
+
+
+@pytest.mark.parametrize(
+    ("begins", "journal", "xids"),
+    [
+        (NOW - 60, log(XID.format(79), ago=1000), 1),
+        (NOW - 3700, "-- No entries --\n", 0),
+        (5.0, "-- No entries --\n", 0),
+        (NOW - 60, None, None),
+    ],
+)
+def test_a_ring_that_has_wrapped_is_not_the_whole_hour(
+    begins: float, journal: str | None, xids: int | None
+) -> None:
+    """A flood of messages pushes the cause out of memory; the journal still has it."""
+    dmesg = outcome(f"[{begins:.6f}] audit: something\n[{NOW - 1:.6f}] audit: more\n")
+
+    found = read(dmesg, outcome(journal) if journal else MISSING)["host.log_xid"]
+
+    assert found.value == xids
+    assert xids is not None or "reaches back 60 s only" in (found.problem or "")
