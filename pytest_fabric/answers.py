@@ -86,6 +86,7 @@ class Answers:
     def __init__(self, inventory: Inventory, source: Source, live: Live | None = None) -> None:
         self.cluster = inventory.cluster
         self._nodes = inventory.nodes
+        self._ports = inventory.ports
         self._source = source
         self._live = live
 
@@ -173,7 +174,12 @@ class Answers:
             pytest.skip,
         )
         if topic == "wiring":
-            return CableResult(*told, plan=self.cluster.cables)
+            assert isinstance(target, Port)
+            if self.cluster.rail(target).netdevs:
+                pytest.skip(f"{target}: a bond: the cables of its members cannot be told apart")
+            rest = self._source.reading(topic, node).facts
+            beside = {name: said for name, said in rest.items() if name != str(target)}
+            return CableResult(*told, plan=self.cluster.cables, beside=beside)
         return TopicResult(*told)
 
     def _fabric(self, item: pytest.Item, topic: str) -> Result:
@@ -185,9 +191,22 @@ class Answers:
             told = fleet.from_vantage(self._source, topic, nodes)
             return TopicResult(FABRIC, topic, told, ledger, require)
         if topic == "wiring":
-            facts, unheard = fleet.of_some(self._source, topic, self._nodes)
-            return WiringResult(facts, self.cluster.cables, ledger, unheard, require)
-        return FleetResult(topic, fleet.of_all(self._source, topic, self._nodes), ledger, require)
+            said, unheard = fleet.of_some(self._source, topic, self._nodes)
+            ports = [port for port in self._ports if not self.cluster.rail(port).netdevs]
+            targets = tuple(map(str, ports))
+            return WiringResult(
+                said, self.cluster.cables, ledger, unheard, require, targets, self._exempt
+            )
+        facts = fleet.of_all(self._source, topic, self._nodes)
+        is_of_ports = all(":" in target for target in facts)
+        targets = tuple(map(str, self._ports if is_of_ports else self._nodes))
+        return FleetResult(topic, facts, ledger, require, targets, self._exempt)
+
+    def _exempt(self, target: str, metric: str) -> str | None:
+        """Return why a node or port need not show a metric, by its own profile."""
+        one = Port.parse(target) if ":" in target else target
+        reasons = (p.why_not_available(metric) for p in profiles_of(self.cluster, one))
+        return next((reason for reason in reasons if reason is not None), None)
 
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self._source.node(node), ledger_of(item))

@@ -37,6 +37,7 @@ MODULES = frozenset(
         "report.planned",
         "results",
         "rows",
+        "said",
         "selection",
         "transport.jobs",
     )
@@ -127,7 +128,10 @@ class Client:
                 data = self._line.receive()
                 if data is None:
                     raise _gone()
-                number, error, value = loads(data)
+                try:
+                    number, error, value = loads(data)
+                except pickle.UnpicklingError as problem:
+                    raise MeasurementError("controller", "internal", f"answer: {problem}") from None
                 if number == self._number:  # an older one was no longer waited for (Ctrl-C)
                     break
         if error is not None:

@@ -50,25 +50,40 @@ class TopicResult:
         return replace(value, exposure=fact.exposure)
 
 
+def nobody(target: str, metric: str) -> str | None:
+    """Let every target be asked."""
+    return None
+
+
 @dataclass(frozen=True)
 class FleetResult:
-    """What all nodes, or all ports, say about a topic: `result.odd("firmware.version")`."""
+    """What all nodes, or all ports, say about a topic: `result.odd("firmware.version")`.
+
+    `targets` are those that must say it, `exempt` tells why one of them need not.
+    """
 
     topic: str
     facts: Mapping[str, Mapping[str, Fact]]
     ledger: Ledger
     available: Callable[[str], None] = everything
+    targets: tuple[str, ...] = ()
+    exempt: Callable[[str, str], str | None] = nobody
 
     def odd(self, name: str, among: str | None = None) -> Value:
         """Return how many targets say something else than most of those that are alike.
 
         `among` is a metric: only targets that say the same of it are alike (one firmware version
-        per board). Of two that differ, one is odd. Raises MissingValueError where one does not say.
+        per board). Of two that differ, one is odd. Targets whose profile says that they cannot show
+        it are left out; all of them, and the test is skipped. Raises MissingValueError where one
+        does not say, also for a port that is not there.
         """
         metric = metric_of(self.topic, name)
-        self.available(metric)
+        asked = [one for one in self.targets or self.facts if self.exempt(one, metric) is None]
+        if not asked:
+            self.available(metric)
         groups: dict[object, dict[str, object]] = {}
-        for target, facts in self.facts.items():
+        for target in asked:
+            facts = self.facts.get(target, {})
             if facts.get(metric, Fact(None)).inapplicable:
                 continue
             kind = self._said(target, facts, metric_of(self.topic, among)) if among else ""

@@ -150,8 +150,14 @@ class PairResult:
         if meaning in self.record.counter_errors:
             raise CounterError(self.record.counter_errors[meaning])
         grown = [growth for growth in self.record.growth if growth.meaning == meaning]
-        if self.routing in OVERTAKING:
+        if self.routing in OVERTAKING and grown:
             grown = [growth for growth in grown if not overtakes(growth.name)]
+            if not grown:
+                raise CounterError(
+                    f"{self.record.target}: with fabric.routing {self.routing} every counter of "
+                    f"{meaning} also counts packets out of order: add `{meaning}` to "
+                    "not_available of the profile"
+                )
         if not grown:
             raise CounterError(f"{self.record.target}: no counter says {meaning}")
         return self._growth_value(meaning, grown)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pytest_fabric.config import Cable
 from pytest_fabric.errors import FabricError, MissingValueError
 from pytest_fabric.judge.ledger import Ledger
-from pytest_fabric.judge.topics import TopicResult
+from pytest_fabric.judge.topics import TopicResult, nobody
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import everything
 from pytest_fabric.metrics import NOBODY
@@ -100,15 +100,23 @@ class CableResult(TopicResult):
     """What a port says of its cable, and whether it is where the plan says: `misplaced` is 0."""
 
     plan: Plan = field(default_factory=dict)
+    beside: Mapping[str, Facts] = field(default_factory=dict)
 
     @property
     def misplaced(self) -> Value:
         """Return 0 for a cable in its place, 1 for any other; the detail says where it is.
 
-        Raises MissingValueError for a port that is not in the plan, or cannot see its other end.
+        Raises MissingValueError for a port that is not in the plan, or cannot see its other end;
+        a port alone is blind only where others of its node (`beside`) see.
         """
         self.available(MISPLACED)
         found = find(Port.parse(self.target), self.plan, self.facts)
+        if found.kind == "missing" and not any(map(_hears, self.beside.values())):
+            raise MissingValueError(
+                f"{self.target}: no port of its node hears a neighbour: {found.text}: has lldpd "
+                "been up for a minute, does the switch send LLDP, and does no firmware keep it "
+                "(ice: `ethtool --set-priv-flags DEV fw-lldp-agent off`)?"
+            )
         self.ledger.reads.append(MISPLACED)
         number = 0 if found.kind == "correct" else 1
         return Value(number, "", MISPLACED, "misplaced cables", self.ledger, (found.text,))
@@ -126,6 +134,8 @@ class WiringResult:
     ledger: Ledger
     unheard: Mapping[str, FabricError] = field(default_factory=dict)
     available: Callable[[str], None] = everything
+    targets: tuple[str, ...] = ()
+    exempt: Callable[[str, str], str | None] = nobody
 
     @property
     def swapped(self) -> Value:
@@ -134,13 +144,15 @@ class WiringResult:
         Raises what keeps a port from telling where it is, where no swap is seen elsewhere: it could
         be part of one.
         """
-        self.available(SWAPPED)
+        asked = [one for one in self.targets or self.facts if self.exempt(one, SWAPPED) is None]
+        if not asked:
+            self.available(SWAPPED)
         places: dict[Port, Port] = {}
         untold: FabricError | None = next(iter(self.unheard.values()), None)
-        for target, facts in self.facts.items():
+        for target in asked:
             port = Port.parse(target)
             try:
-                found = find(port, self.plan, facts)
+                found = find(port, self.plan, self.facts.get(target, {}))
             except MissingValueError as error:
                 untold = untold or error
                 continue
@@ -153,6 +165,12 @@ class WiringResult:
             raise MissingValueError(f"{SWAPPED}: no port says where its cable ends")
         self.ledger.reads.append(SWAPPED)
         return Value(len(lines), "", SWAPPED, "swaps of cables", self.ledger, tuple(lines))
+
+
+def _hears(facts: Facts) -> bool:
+    """Return whether a port sees what is at the other end of its cable."""
+    said = facts.get("wiring.switch", Fact(None))
+    return said.value is not None and said.value != NOBODY
 
 
 def circles(places: Mapping[Port, Port]) -> list[list[Port]]:

@@ -119,7 +119,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
         irq_cpus=_irq_cpus(tree, base),
         traffic_class=_number(tree.get(f"{base}/tc/{number}/traffic_class")),
         pcie=hops,
-        netdev_mtu=_netdev_mtu(tree, netdevs),
+        netdev_mtu=_netdev_mtu(tree, (*netdevs, *(gid.netdev for gid in gids if gid.netdev))),
     )
 
 
@@ -167,7 +167,10 @@ def _netdev_speed(tree: Tree, netdevs: tuple[str, ...]) -> float | None:
 
 
 def _netdev_mtu(tree: Tree, netdevs: tuple[str, ...]) -> int | None:
-    """Return the largest IP packet that all netdevs send whole, or None where none says it."""
+    """Return the largest IP packet that all netdevs send whole, or None where none says it.
+
+    A VLAN on top of a netdev may be narrower than that.
+    """
     sizes = [_number(tree.get(f"{NET}/{name}/mtu")) for name in netdevs]
     return min((size for size in sizes if size is not None), default=None)
 

@@ -95,6 +95,21 @@ def test_a_misplaced_cable_is_one(place: str, number: int) -> None:
     assert ledger.reads == ["wiring.misplaced"]
 
 
+@pytest.mark.parametrize(("place", "is_told"), [("leaf-0 swp9", True), (None, False)])
+def test_a_port_that_sees_nobody_is_misplaced_where_others_of_its_node_see(
+    place: str | None, is_told: bool
+) -> None:
+    """Where nobody sees, LLDP itself may be off: that is no fault of a cable."""
+    beside = {"a:rail1": sees(place) if place else NOTHING}
+    result = CableResult("a:rail0", "wiring", NOTHING, Ledger(), plan=PLAN, beside=beside)
+
+    if is_told:
+        assert result.misplaced.number == 1
+    else:
+        with pytest.raises(MissingValueError, match="no port of its node hears a neighbour"):
+            _ = result.misplaced
+
+
 def test_what_a_port_says_is_read_as_of_any_topic() -> None:
     result = CableResult("a:rail0", "wiring", sees("leaf-0 swp1"), Ledger(), plan=PLAN)
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_fabric.declare import ib_write_lat
 from pytest_fabric.errors import ConfigError, FabricError, MeasurementError, TransportError
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.results import Pair, Reach
+from pytest_fabric.results import Exposure, Fact, Pair, Reach, Reading
 from pytest_fabric.rpc import Client, Line, dumps, loads, serve
 
 WANT = Want(ib_write_lat(size=4), Pair.parse("gpu001:rail0..gpu002:rail0"))
@@ -173,3 +173,10 @@ def test_what_came_back_of_a_ping_travels() -> None:
     way = Reach("gpu001:rail0", 84, 3000, 2999, 0, 0, 28e-6, 32e-6, 9e-5, None)
 
     assert loads(dumps((way,))) == (way,)
+
+
+def test_readings_travel() -> None:
+    fact = Fact(1e-9, detail=("counted for 60 min",), exposure=Exposure(3600.0, 4e11))
+    reading = Reading("gpu001", "link", {"gpu001:rail0": {"link.raw_ber": fact}})
+
+    assert loads(dumps(reading)) == reading

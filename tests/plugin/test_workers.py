@@ -22,7 +22,7 @@ from tests.clusters import TEXT
 SUITE = """
 import os
 import pytest
-from pytest_fabric import ib_write_bw, ib_write_lat, measure, port_facts, us
+from pytest_fabric import host_facts, ib_write_bw, ib_write_lat, measure, port_facts, us
 
 @measure(port_facts())
 def test_speed(result, limits):
@@ -44,6 +44,14 @@ def test_bandwidth(result, limits):
 def test_pause(result, limits):
     assert result.growth("pause") in limits["pause.growth"]
 
+@measure(host_facts())
+def test_governor(result):
+    assert result.governor == "performance"
+
+@measure(host_facts(over="fabric"))
+def test_same_kernel(result):
+    assert result.odd("kernel") == 0
+
 def test_shell(ssh, node):
     assert ssh.check_output("hostname") == node
     assert ssh.run("no-such-tool %s", "a b").status == 127
@@ -52,8 +60,8 @@ def test_plain():
     pass
 """
 
-#: 2 speeds, 4 tests of 2 pairs each, 2 shells; and one test that is not ours.
-OURS = 2 + 4 * 2 + 2
+#: 2 speeds, 4 tests of 2 pairs each, 2 governors, a kernel, 2 shells; and one that is not ours.
+OURS = 2 + 4 * 2 + 2 + 1 + 2
 
 CRASH = """
 @measure(port_facts())

@@ -120,3 +120,29 @@ def test_an_output_that_is_cut_off_is_no_value(topic: Topic) -> None:
     for said in topic.read(node, dict.fromkeys(topic.sections(node), cut)).values():
         values = {name for name, fact in said.items() if fact.value is not None}
         assert values <= {"roce.traffic_class_override"}  # known before the topic is asked
+
+
+def test_only_targets_whose_own_profile_says_so_are_left_out() -> None:
+    """A profile of storage nodes must not hide the minority among the others."""
+    facts = {node: {"host.governor": Fact(word)} for node, word in (("a", "x"), ("b", "x"))}
+    facts["c"] = {"host.governor": Fact("y")}
+
+    def exempt(target: str, metric: str) -> str | None:
+        return "storage" if target == "s" else None
+
+    def skip(metric: str) -> None:
+        raise LookupError(metric)
+
+    mixed = FleetResult("host", facts, Ledger(), skip, ("a", "b", "c", "s"), exempt)
+    alone = FleetResult("host", facts, Ledger(), skip, ("s",), exempt)
+
+    assert mixed.odd("governor").detail == ("c y, 2 of 3 have x",)
+    with pytest.raises(LookupError):
+        alone.odd("governor")
+
+
+def test_a_target_that_is_not_there_is_not_passed_over() -> None:
+    result = FleetResult("host", {"a": {"host.governor": Fact("x")}}, Ledger(), targets=("a", "b"))
+
+    with pytest.raises(MissingValueError, match=r"b: host\.governor: it does not say"):
+        result.odd("governor")

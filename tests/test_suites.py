@@ -1,0 +1,51 @@
+"""The shipped suites say which faults they find, and the lab has each of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_fabric.lab.faults import CATALOGUE
+
+SUITES = Path(__file__).parents[1] / "suites"
+
+#: Tests of which no fault of the lab proves that they can fail.
+UNPROVEN = {
+    "test_message_rate",
+    "test_no_crc_errors",
+    "test_no_symbol_errors",
+    "test_page_read_median",
+    "test_page_send_median",
+    "test_page_write_median",
+    "test_small_read_median",
+    "test_small_send_median",
+    "test_small_write_median",
+}
+
+
+def declared() -> Iterator[tuple[str, list[str]]]:
+    """Yield each test with the faults that it says it catches."""
+    for path in sorted(SUITES.glob("test_*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                calls = [one for one in node.decorator_list if isinstance(one, ast.Call)]
+                named = [call for call in calls if ast.unparse(call.func) == "catches"]
+                yield node.name, [ast.literal_eval(arg) for call in named for arg in call.args]
+
+
+def test_every_fault_that_a_test_catches_is_in_the_catalogue() -> None:
+    unknown = {(name, one) for name, faults in declared() for one in faults if one not in CATALOGUE}
+
+    assert not unknown
+
+
+def test_the_tests_that_nothing_proves_are_known() -> None:
+    """One that is proven from now on is taken off the list."""
+    assert {name for name, faults in declared() if not faults} == UNPROVEN
+
+
+def test_names_are_those_of_one_test() -> None:
+    names = [name for name, _ in declared()]
+
+    assert len(set(names)) == len(names)
