@@ -188,7 +188,7 @@ class Answers:
         known = topics.TOPICS[topic]
         if known.vantage:
             nodes = [node for node in self._nodes if known.of(self.cluster, node)]
-            told = fleet.from_vantage(self._source, topic, nodes)
+            told = fleet.from_vantage(self._source, topic, self._whole(nodes))
             return TopicResult(FABRIC, topic, told, ledger, require)
         if topic == "wiring":
             said, unheard = fleet.of_some(self._source, topic, self._nodes)
@@ -201,6 +201,22 @@ class Answers:
         is_of_ports = all(":" in target for target in facts)
         targets = tuple(map(str, self._ports if is_of_ports else self._nodes))
         return FleetResult(topic, facts, ledger, require, targets, self._exempt)
+
+    def _whole(self, nodes: Sequence[str]) -> list[str]:
+        """Return the nodes that have every rail: each may be a subnet of its own."""
+        ports = [port for port in self._ports if port.node in set(nodes)]
+        rails = {
+            port.rail
+            for port in ports
+            if self.cluster.rail(port).profile.link.layer == "InfiniBand"
+        }
+        found = [node for node in nodes if rails <= set(self.cluster.nodes[node].rails)]
+        if not found:
+            raise MissingValueError(
+                f"{FABRIC}: expected a node with a port on each of {', '.join(sorted(rails))} to "
+                "sweep from, found none: select nodes of one kind at a time with --fabric-nodes"
+            )
+        return found
 
     def _exempt(self, target: str, metric: str) -> str | None:
         """Return why a node or port need not show a metric, by its own profile."""

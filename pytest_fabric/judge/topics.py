@@ -78,6 +78,7 @@ class FleetResult:
         does not say, also for a port that is not there.
         """
         metric = metric_of(self.topic, name)
+        alike = metric_of(self.topic, among) if among else ""
         asked = [one for one in self.targets or self.facts if self.exempt(one, metric) is None]
         if not asked:
             self.available(metric)
@@ -86,7 +87,7 @@ class FleetResult:
             facts = self.facts.get(target, {})
             if facts.get(metric, Fact(None)).inapplicable:
                 continue
-            kind = self._said(target, facts, metric_of(self.topic, among)) if among else ""
+            kind = self._said(target, facts, alike) if self._tells(target, alike) else ""
             groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
         if not groups:
             raise MissingValueError(f"{metric}: no target says it")
@@ -95,6 +96,10 @@ class FleetResult:
         return Value(
             len(detail), "", metric, f"targets with odd {metric}", self.ledger, tuple(detail)
         )
+
+    def _tells(self, target: str, metric: str) -> bool:
+        """Return whether a target must say of which kind it is."""
+        return metric != "" and self.exempt(target, metric) is None
 
     def _said(self, target: str, facts: Mapping[str, Fact], metric: str) -> object:
         fact = facts.get(metric, Fact(None, "it does not say"))

@@ -148,7 +148,7 @@ def test_x_stops_measuring(site: pytest.Pytester) -> None:
     assert len(bad(site, "failed")) == 1
     assert not [m for m in measurements(site) if m.tool == "ib_send_bw" and m.error is None]
     plan = json.loads((latest(site) / "plan.json").read_text())
-    assert len(plan) == 24 * 7
+    assert len(plan) == 24 * 11
     assert "not run" in done.stdout.str()
 
 

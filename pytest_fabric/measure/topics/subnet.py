@@ -47,13 +47,14 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     return found
 
 
+def _infiniband(subject: Subject) -> list[tuple[int, End]]:
+    ends = enumerate(subject.ends)
+    return [(place, end) for place, end in ends if end.rdma.link_layer == "InfiniBand"]
+
+
 def _ends(subject: Subject) -> list[tuple[int, End]]:
-    """Return the ports that can ask: one that is down, or not InfiniBand, has its own checks."""
-    return [
-        (place, end)
-        for place, end in enumerate(subject.ends)
-        if end.rdma.link_layer == "InfiniBand" and end.rdma.physical_state == "LinkUp"
-    ]
+    """Return the ports that can ask: one that is down has its own checks."""
+    return [(n, end) for n, end in _infiniband(subject) if end.rdma.physical_state == "LinkUp"]
 
 
 def _name(end: End) -> str:
@@ -66,6 +67,12 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     ends = _ends(subject)
     if not ends:
         problem = f"{subject.node} has no InfiniBand port whose link is up, to ask from"
+        return {FABRIC: dict.fromkeys(METRICS, Fact(None, problem))}
+    blind = [
+        str(end.port) for _, end in _infiniband(subject) if end.rdma.physical_state != "LinkUp"
+    ]
+    if blind:
+        problem = f"the link of {blind[0]} is down, so that its subnet is not seen from there"
         return {FABRIC: dict.fromkeys(METRICS, Fact(None, problem))}
     sweeps: dict[str, Sweep] = {}
     facts: dict[str, Fact] = {}

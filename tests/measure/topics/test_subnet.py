@@ -203,6 +203,18 @@ def test_a_node_whose_ports_are_down_cannot_be_asked() -> None:
     assert all("whose link is up" in (fact.problem or "") for fact in facts.values())
 
 
+def test_a_subnet_that_is_not_seen_from_a_node_is_not_passed_over() -> None:
+    """Its other rail is down: the sweep of the first says nothing about the second's subnet."""
+    second = "rails:\n  rail1: {device: mlx5_4}\n"
+    site = load_text(INFINIBAND.replace("rails:\n", second), Path("cluster.yaml"))
+    seen = replace(RDMA, link_layer="InfiniBand", device="mlx5_3")
+    node = subject(seen, replace(seen, device="mlx5_4", physical_state="Polling"), site=site)
+
+    facts = subnet.read(node, {"sminfo-0": MASTER, "links-0": outcome(WHOLE)})["fabric"]
+
+    assert all("its subnet is not seen" in (fact.problem or "") for fact in facts.values())
+
+
 def test_what_is_sent_is_on_the_allow_list() -> None:
     sections = subnet.sections(infiniband(RDMA))
 
