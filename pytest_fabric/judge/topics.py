@@ -56,6 +56,13 @@ def nobody(target: str, metric: str) -> str | None:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """Targets that are alike without saying so, and why they need not."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class FleetResult:
     """What all nodes, or all ports, say about a topic: `result.odd("firmware.version")`.
 
@@ -87,7 +94,7 @@ class FleetResult:
             facts = self.facts.get(target, {})
             if facts.get(metric, Fact(None)).inapplicable:
                 continue
-            kind = self._said(target, facts, alike) if self._tells(target, alike) else ""
+            kind = self._kind(target, facts, alike)
             groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
         if not groups:
             raise MissingValueError(f"{metric}: no target says it")
@@ -97,9 +104,10 @@ class FleetResult:
             len(detail), "", metric, f"targets with odd {metric}", self.ledger, tuple(detail)
         )
 
-    def _tells(self, target: str, metric: str) -> bool:
-        """Return whether a target must say of which kind it is."""
-        return metric != "" and self.exempt(target, metric) is None
+    def _kind(self, target: str, facts: Mapping[str, Fact], metric: str) -> object:
+        """Return of which kind a target is; those that need not say it are alike by the reason."""
+        reason = self.exempt(target, metric) if metric else ""
+        return Kind(reason) if reason is not None else self._said(target, facts, metric)
 
     def _said(self, target: str, facts: Mapping[str, Fact], metric: str) -> object:
         fact = facts.get(metric, Fact(None, "it does not say"))
@@ -112,7 +120,7 @@ def _odd(kind: object, said: Mapping[str, object]) -> list[str]:
     """Return a line for each target that says something else than most."""
     counts = Counter(said.values())
     usual, most = min(counts.items(), key=lambda item: (-item[1], str(item[0])))
-    beside = f" of {kind}" if kind else ""
+    beside = "" if isinstance(kind, Kind) else f" of {kind}"
     return [
         f"{target} {value}, {most} of {len(said)}{beside} have {usual}"
         for target, value in said.items()

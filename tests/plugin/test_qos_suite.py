@@ -51,7 +51,7 @@ TOLD = (
 
 
 @pytest.mark.parametrize(
-    ("wave", "lines"), zip(WAVES, TOLD, strict=True), ids=("classes", "addresses")
+    ("wave", "lines"), list(zip(WAVES, TOLD, strict=True)), ids=("classes", "addresses")
 )
 def test_each_fault_is_found_at_its_place_alone(
     site: pytest.Pytester, wave: dict[str, dict[str, str]], lines: tuple[str, ...]

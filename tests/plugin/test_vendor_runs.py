@@ -38,7 +38,11 @@ BLIND = {
     "test_no_link_down",
     "test_pcie_read_request",
 }
-FIRMWARE = {"test_bit_errors_before_correction", "test_bit_errors_after_correction"}
+FIRMWARE = {
+    "test_bit_errors_before_correction",
+    "test_bit_errors_after_correction",
+    "test_declared_firmware",
+}
 
 
 @pytest.fixture
