@@ -229,7 +229,7 @@ def test_time_that_is_over_ends_the_run(site: pytest.Pytester) -> None:
     """What was not measured by then is an error that says so, and every report is written."""
     edit(site, "time: 0.02", "time: 0.2")
     started = time.monotonic()
-    done = run(site, "--fabric-timeout=4s")
+    done = run(site, "--fabric-timeout=4s", "-m", "pair")
 
     assert time.monotonic() - started < 25
     assert done.ret == 10
@@ -261,7 +261,7 @@ def test_a_node_that_is_lost_takes_only_its_own_tests_with_it(site: pytest.Pytes
     assert all("gpu002" in verdict.target for verdict in errors)
     assert all("lost" in (verdict.message or "") for verdict in errors)
     others = [v for v in bad(site, "passed") if "gpu002" not in v.target]
-    assert len(others) == 4 * 7
+    assert len(others) == 4 * 11
 
 
 def test_a_plan_is_printed_and_nobody_is_contacted(site: pytest.Pytester) -> None:
