@@ -279,7 +279,7 @@ def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
         all_nodes = loaded(item.config).nodes if target == FABRIC else ()
         if declaration is not None and (isinstance(target, Pair) or declaration.tool in TOPICS):
             wants.update(dict.fromkeys(Want(declaration, one) for one in all_nodes or (target,)))
-        if not isinstance(target, Pair):
+        if not isinstance(target, Pair) or declaration is None:
             others.update(dict.fromkeys(all_nodes or (target,)))
     return list(wants), list(others)
 
