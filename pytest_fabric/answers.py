@@ -193,6 +193,8 @@ class Answers:
         if topic == "wiring":
             said, unheard = fleet.of_some(self._source, topic, self._nodes)
             ports = [port for port in self._ports if not self.cluster.rail(port).netdevs]
+            if not ports:
+                pytest.skip("every port is a bond: the cables of members cannot be told apart")
             targets = tuple(map(str, ports))
             return WiringResult(
                 said, self.cluster.cables, ledger, unheard, require, targets, self._exempt

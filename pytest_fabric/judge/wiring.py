@@ -161,7 +161,7 @@ class WiringResult:
         lines = [_line(circle, self.plan) for circle in circles(places)]
         if not lines and untold is not None:
             raise untold
-        if not lines and not self.facts:
+        if not asked:
             raise MissingValueError(f"{SWAPPED}: no port says where its cable ends")
         self.ledger.reads.append(SWAPPED)
         return Value(len(lines), "", SWAPPED, "swaps of cables", self.ledger, tuple(lines))

@@ -170,3 +170,11 @@ def test_circles_leave_out_what_leads_into_them() -> None:
 
     assert circles({c: a, a: b, b: a, d: e}) == [[a, b]]
     assert circles({}) == []
+
+
+def test_nobody_who_may_be_asked_is_no_absence_of_swaps() -> None:
+    facts = {"a:rail0": sees("leaf-0 swp1")}
+    result = WiringResult(facts, PLAN, Ledger(), exempt=lambda target, metric: "not here")
+
+    with pytest.raises(MissingValueError, match="no port says"):
+        _ = result.swapped

@@ -91,10 +91,11 @@ def _events(outcomes: Outcomes, now: float) -> Heard[tuple[Event, ...]]:
     told = heard.heard(outcomes, "dmesg", "dmesg", _parsed)
     if told.value is not None:
         first = STAMP.match(outcomes["dmesg"].stdout)
-        begins = float(first[1]) if first is not None else 0.0
-        if begins <= max(FROM_BOOT_S, now - WINDOW_S):
+        begins = float(first[1]) if first is not None else None
+        if begins is not None and begins <= max(FROM_BOOT_S, now - WINDOW_S):
             return told
-        told = Heard(None, f"the kernel's log in memory reaches back {now - begins:.0f} s only")
+        reach = "tells no times" if begins is None else f"reaches back {now - begins:.0f} s only"
+        told = Heard(None, f"the kernel's log in memory {reach}")
     journal = heard.heard(outcomes, "journal", "journalctl", _parsed)
     if journal.value is not None and not HIDDEN.search(outcomes["journal"].stderr):
         return journal

@@ -116,6 +116,13 @@ def test_what_is_no_log_is_never_zero_events(dmesg: Outcome, uptime: Outcome) ->
     assert all(fact.value is None for fact in read(dmesg, uptime=uptime).values())
 
 
+def test_a_log_without_times_cannot_show_how_far_it_reaches() -> None:
+    found = read(outcome("audit: something\nLinux version 6.8.0\n"))["host.log_xid"]
+
+    assert found.value is None
+    assert found.problem
+
+
 def test_hostile_text_is_shown_without_its_power() -> None:
     fact = read(outcome(log(f"{XID.format(79)} \x1b[2J<script>\u202e")))["host.log_xid"]
 
