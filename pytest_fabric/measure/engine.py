@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
-from functools import partial
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure import plan, probe, storms
-from pytest_fabric.measure.barred import Barred, is_reach
+from pytest_fabric.measure import plan, storms
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -20,12 +18,13 @@ from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.fabric import Fabric, nodes_of
 from pytest_fabric.measure.known import Known, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
+from pytest_fabric.measure.makers import Makers
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
-from pytest_fabric.metrics import MEANINGS, PROBES
+from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.results import (
     Failure,
     Measured,
@@ -62,6 +61,7 @@ class Engine:
         self._policy = policy
         self._keep = keep
         self._books = Books()
+        self._makers = Makers(fabric, self._books)
         self._misses = misses
         schedule = Schedule(plan.places(self._cluster), policy.at_once)
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
@@ -69,13 +69,10 @@ class Engine:
         self._orders = itertools.count()
         self._preconditions = Preconditions(fabric, policy.allow_busy)
         self._given_up: set[str] = set()
-        self._barred = Barred()
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._known = Known((), misses, policy.confirm)
         self.taken_over = 0
         self._over: Failure | None = None
-        low, high = self._cluster.tools.ports
-        self._ports = itertools.cycle(range(low, high + 1))
         self._deadline = Deadline(policy.timeout_s, self._time_is_over)
 
     def start(
@@ -218,7 +215,7 @@ class Engine:
     def _perform(self, task: Task, company: Company, free: Free) -> Measurement | Again:
         """Make a measurement, and settle it unless it is to be made again."""
         job = self._jobs[task.key]
-        record = self._measured(job, free)
+        record = self._makers.make(job, free)
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
             return again
@@ -241,20 +238,6 @@ class Engine:
         self._confirm(job, kept)
         self._give_up(task, record)
         return kept
-
-    def _measured(self, job: Job, free: Free) -> Measurement:
-        """Make a measurement, unless it is known to fail after a long time."""
-        after = partial(self._books.after, free)
-        if job.settings.tool in PROBES:
-            return probe.measure(self._fabric, job, after)
-        failure = self._barred.failure(job)
-        if failure is not None:
-            return pair_measurement.without_value(job.pair, job.settings, failure)
-        record = pair_measurement.measure(
-            self._fabric, job, self._ports, self._books.held if is_reach(job) else after
-        )
-        self._barred.note(job, record)
-        return record
 
     def _kept(self, record: Measurement) -> Measurement:
         """Store a measurement, and return what of it is needed from now on."""

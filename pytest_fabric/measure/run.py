@@ -29,8 +29,8 @@ GRACE_S = 5.0
 WATCH_S = 1.0
 
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
-#: perftest cannot calibrate three times (it prints rates of 0 then) means a busy machine.
-TRIES = {"port_in_use": 10, "clock": 3}
+#: perftest cannot calibrate five times (it prints rates of 0 then) means a busy machine.
+TRIES = {"port_in_use": 10, "clock": 5}
 
 Sections = Mapping[str, Outcome]
 
@@ -111,8 +111,12 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         return ran
     if ran.server_error.kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
-    if ran.client_error.kind == "clock":
-        return Obstacle("clock", f"client at {context.pair.client}: {ran.client_error}")
+    for end, port, told in (
+        ("client", context.pair.client, ran.client_error),
+        ("server", context.pair.server, ran.server_error),
+    ):
+        if told.kind == "clock":
+            return Obstacle("clock", f"{end} at {port}: {told}")
     context.trail.attempts.append(Attempt(control_port, "ran"))
     return ran
 

@@ -1,0 +1,60 @@
+"""The record of what a test declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: What a measurement can have for itself, besides its ports.
+ISOLATE = ("node", "leaf", "fabric")
+
+#: The target of what is judged about all nodes together.
+FABRIC = "fabric"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A measurement as a test declares it; None leaves the choice to the profile of the target.
+
+    `over` says what it is made on: `pair`, `port` or `node`. Equal declarations on the same target
+    are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
+    their `leaf` switches too, or the whole `fabric`; without it, both ports. `bidirectional` says
+    that both ends send at the same time. `packet` is `full` for a ping of the largest packets; its
+    `iterations` are packets.
+    """
+
+    tool: str
+    over: str
+    size: int | None = None
+    iterations: int | None = None
+    duration_s: float | None = None
+    qps: int | None = None
+    isolate: str | None = None
+    bidirectional: bool | None = None
+    packet: str | None = None
+
+    def __str__(self) -> str:
+        set_by_test = {
+            "size": self.size,
+            "iterations": self.iterations,
+            "duration_s": self.duration_s,
+            "qps": self.qps,
+            "isolate": self.isolate,
+            "bidirectional": self.bidirectional,
+            "packet": self.packet,
+        }
+        options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
+        return " ".join([self.tool, *options])
+
+
+def whole(tool: str, name: str, value: int | None, least: int) -> None:
+    """Raise ValueError for an option of a tool that is no whole number, or too small."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{tool}({name}={value!r}): expected a whole number of at least {least}")
+
+
+def isolated(tool: str, isolate: str | None) -> None:
+    """Raise ValueError for something that a measurement cannot have for itself."""
+    if isolate not in (None, *ISOLATE):
+        raise ValueError(f"{tool}(isolate={isolate!r}): expected one of {', '.join(ISOLATE)}")

@@ -1,0 +1,45 @@
+"""Who makes a measurement of which tool: a run of perftest on a pair, or a probe."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+
+from pytest_fabric.measure import pair, probe
+from pytest_fabric.measure.barred import Barred, is_reach
+from pytest_fabric.measure.books import Books
+from pytest_fabric.measure.dispatch import Free
+from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.plan import Job
+from pytest_fabric.metrics import PROBES
+from pytest_fabric.results import Measurement
+
+
+class Makers:
+    """Makes measurements of every tool, in any thread; remembers what not to try again."""
+
+    def __init__(self, fabric: Fabric, books: Books) -> None:
+        self._fabric = fabric
+        self._books = books
+        self._barred = Barred()
+        low, high = fabric.cluster.tools.ports
+        self._ports = itertools.cycle(range(low, high + 1))
+
+    def make(self, job: Job, free: Free) -> Measurement:
+        """Return a measurement; what goes wrong is in its `error`.
+
+        `free` is called when its ports are needed no longer.
+        """
+        if job.settings.tool in PROBES:
+            return probe.measure(self._fabric, job, partial(self._books.after, free))
+        return self._perftest(job, free)
+
+    def _perftest(self, job: Job, free: Free) -> Measurement:
+        """Make a run of perftest, unless it is known to fail after a long time."""
+        failure = self._barred.failure(job)
+        if failure is not None:
+            return pair.without_value(job.pair, job.settings, failure)
+        after = self._books.held if is_reach(job) else partial(self._books.after, free)
+        record = pair.measure(self._fabric, job, self._ports, after)
+        self._barred.note(job, record)
+        return record
