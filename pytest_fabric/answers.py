@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import pytest
 
-from pytest_fabric import fleet
-from pytest_fabric.config import Cluster, Profile
-from pytest_fabric.declare import Declaration, layer_of
-from pytest_fabric.errors import MeasurementError, MissingValueError
-from pytest_fabric.inventory import FABRIC, Inventory
+from pytest_fabric.declare import Declaration
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
-from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
-from pytest_fabric.judge.topics import FleetResult, TopicResult
 from pytest_fabric.judge.views import PairResult
-from pytest_fabric.judge.wiring import CableResult, WiringResult
+from pytest_fabric.ledgers import ledger_of, measured_key
 from pytest_fabric.markers import declared
-from pytest_fabric.measure import topics
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
-from pytest_fabric.parametrize import TARGET, NoTarget, loaded
-from pytest_fabric.report.planned import Planned
+from pytest_fabric.profiles import profiles_of
 from pytest_fabric.results import (
     Measured,
     Measurement,
@@ -34,15 +28,12 @@ from pytest_fabric.results import (
     Reading,
 )
 from pytest_fabric.subjects import MeasurablePair, NodeShell, Shell
+from pytest_fabric.topic_answers import Said, TopicAnswers
+from pytest_fabric.wants import Target
 
 T = TypeVar("T")
 
-ledger_key = pytest.StashKey[Ledger]()
-measured_key = pytest.StashKey[Measured]()
-
-Target = Pair | Port | str
-
-Result = PairResult | PortResult | NodeResult | TopicResult | FleetResult | WiringResult
+Result = PairResult | PortResult | NodeResult | Said
 
 
 class Source(Protocol):
@@ -85,10 +76,9 @@ class Answers:
 
     def __init__(self, inventory: Inventory, source: Source, live: Live | None = None) -> None:
         self.cluster = inventory.cluster
-        self._nodes = inventory.nodes
-        self._ports = inventory.ports
         self._source = source
         self._live = live
+        self._topics = TopicAnswers(inventory, source, self.limits)
 
     def result(self, item: pytest.Item, target: Target) -> Result:
         """Return the result of what an item declares. Raises MeasurementError, TransportError."""
@@ -98,9 +88,9 @@ class Answers:
                 str(target), "declaration", "result: expected a measure marker on the test"
             )
         if declaration.over == "fabric":
-            return self._fabric(item, declaration.tool)
+            return self._topics.fabric(item, declaration.tool)
         if declaration.tool in TOPICS:
-            return self._topic(item, declaration.tool, target)
+            return self._topics.of(item, declaration.tool, target)
         if isinstance(target, Pair):
             return self._pair(item, target, declaration)
         return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
@@ -158,74 +148,6 @@ class Answers:
         finally:
             self._live.clear()
 
-    def _topic(self, item: pytest.Item, topic: str, target: Target) -> TopicResult:
-        node = target.node if isinstance(target, Port) else str(target)
-        facts = self._source.reading(topic, node).facts.get(str(target))
-        if facts is None:
-            assert isinstance(target, Port)
-            self._source.port(target)  # raises where its slot is empty
-            raise MissingValueError(f"{target}: {topic}: it says nothing")
-        told = (
-            str(target),
-            topic,
-            facts,
-            ledger_of(item),
-            self.limits(target).require,
-            pytest.skip,
-        )
-        if topic == "wiring":
-            assert isinstance(target, Port)
-            if self.cluster.rail(target).netdevs:
-                pytest.skip(f"{target}: a bond: the cables of its members cannot be told apart")
-            rest = self._source.reading(topic, node).facts
-            beside = {name: said for name, said in rest.items() if name != str(target)}
-            return CableResult(*told, plan=self.cluster.cables, beside=beside)
-        return TopicResult(*told)
-
-    def _fabric(self, item: pytest.Item, topic: str) -> Result:
-        """Return what is said of all that was selected. Raises MeasurementError, TransportError."""
-        ledger, require = ledger_of(item), self.limits(FABRIC).require
-        known = topics.TOPICS[topic]
-        if known.vantage:
-            nodes = [node for node in self._nodes if known.of(self.cluster, node)]
-            told = fleet.from_vantage(self._source, topic, self._whole(nodes))
-            return TopicResult(FABRIC, topic, told, ledger, require)
-        if topic == "wiring":
-            said, unheard = fleet.of_some(self._source, topic, self._nodes)
-            ports = [port for port in self._ports if not self.cluster.rail(port).netdevs]
-            if not ports:
-                pytest.skip("every port is a bond: the cables of members cannot be told apart")
-            targets = tuple(map(str, ports))
-            return WiringResult(
-                said, self.cluster.cables, ledger, unheard, require, targets, self._exempt
-            )
-        facts = fleet.of_all(self._source, topic, self._nodes)
-        is_of_ports = all(":" in target for target in facts)
-        targets = tuple(map(str, self._ports if is_of_ports else self._nodes))
-        return FleetResult(topic, facts, ledger, require, targets, self._exempt)
-
-    def _whole(self, nodes: Sequence[str]) -> list[str]:
-        """Return the nodes that have every rail: each may be a subnet of its own."""
-        ports = [port for port in self._ports if port.node in set(nodes)]
-        rails = {
-            port.rail
-            for port in ports
-            if self.cluster.rail(port).profile.link.layer == "InfiniBand"
-        }
-        found = [node for node in nodes if rails <= set(self.cluster.nodes[node].rails)]
-        if not found:
-            raise MissingValueError(
-                f"{FABRIC}: expected a node with a port on each of {', '.join(sorted(rails))} to "
-                "sweep from, found none: select nodes of one kind at a time with --fabric-nodes"
-            )
-        return found
-
-    def _exempt(self, target: str, metric: str) -> str | None:
-        """Return why a node or port need not show a metric, by its own profile."""
-        one = Port.parse(target) if ":" in target else target
-        reasons = (p.why_not_available(metric) for p in profiles_of(self.cluster, one))
-        return next((reason for reason in reasons if reason is not None), None)
-
     def _node(self, item: pytest.Item, node: str) -> NodeResult:
         return NodeResult(self._source.node(node), ledger_of(item))
 
@@ -239,61 +161,3 @@ def _require_value(record: Measurement, when: str = "") -> None:
     if record.error is not None:
         message = record.error.message.removeprefix(f"{record.target}: ")
         raise MeasurementError(record.target, record.error.kind, f"{when}{message}")
-
-
-def profiles_of(cluster: Cluster, target: Target) -> tuple[Profile, ...]:
-    """Return the profiles that say what is expected of a target: those of both ends of a pair."""
-    if target == FABRIC:
-        used = {
-            rail.profile.name: rail.profile
-            for n in cluster.nodes.values()
-            for rail in n.rails.values()
-        }
-        return tuple(used.values())
-    ends = [target.client, target.server] if isinstance(target, Pair) else [target]
-    profiles = [
-        cluster.rail(end).profile if isinstance(end, Port) else cluster.nodes[end].profile
-        for end in ends
-    ]
-    return tuple({profile.name: profile for profile in profiles}.values())
-
-
-def ledger_of(item: pytest.Item) -> Ledger:
-    """Return the ledger of an item, new when there is none yet."""
-    return item.stash.setdefault(ledger_key, Ledger())
-
-
-def target_of(item: pytest.Item) -> Target | NoTarget | None:
-    """Return what an item of ours is run over, or None for an item that is not ours."""
-    callspec = getattr(item, "callspec", None)
-    return callspec.params.get(TARGET) if callspec is not None else None
-
-
-def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
-    """Return what the items want measured or read, each once, and their other targets."""
-    wants: dict[Want, None] = {}
-    others: dict[Target, None] = {}
-    for item in items:
-        target = target_of(item)
-        declaration = declared(item)
-        if not isinstance(target, Pair | Port | str):
-            continue
-        all_nodes = loaded(item.config).nodes if target == FABRIC else ()
-        if declaration is not None and (isinstance(target, Pair) or declaration.tool in TOPICS):
-            wants.update(dict.fromkeys(Want(declaration, one) for one in all_nodes or (target,)))
-        if not isinstance(target, Pair) or declaration is None:
-            others.update(dict.fromkeys(all_nodes or (target,)))
-    return list(wants), list(others)
-
-
-def planned(item: pytest.Item) -> Planned:
-    """Return the check that an item stands for; the client's node owns a pair."""
-    target = str(target_of(item))
-    module = item.nodeid.partition("::")[0]
-    return Planned(
-        nodeid=item.nodeid,
-        check=getattr(item, "originalname", None) or item.name,
-        target=target,
-        layer=layer_of(module),
-        node=target.partition("..")[0].partition(":")[0],
-    )

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 import pytest
 
 from pytest_fabric import outcome
-from pytest_fabric.answers import target_of
 from pytest_fabric.results import Verdict
+from pytest_fabric.wants import target_of
 
 
 class ItemHooks:

@@ -10,13 +10,14 @@ import time
 
 import pytest
 
-from pytest_fabric.answers import ledger_key, measured_key, planned, target_of
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
+from pytest_fabric.ledgers import ledger_key, measured_key
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.engine import STOPPED
 from pytest_fabric.report import evidence, text
 from pytest_fabric.results import Verdict
+from pytest_fabric.wants import planned, target_of
 
 #: The attribute of a report that holds what a verdict says instead of source and traceback.
 SHORT = "fabric_message"

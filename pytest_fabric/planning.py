@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fabric.answers import Target, target_of, wants_of
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.measure import plan
 from pytest_fabric.measure.plan import Job, Policy, Want
@@ -20,6 +19,7 @@ from pytest_fabric.pairs import leaf_pairs, port_coverage
 from pytest_fabric.report.places import fold
 from pytest_fabric.results import Pair, Port
 from pytest_fabric.tools import perftest, ping
+from pytest_fabric.wants import Target, target_of, wants_of
 
 #: So many targets are listed; all of them with -v.
 TARGETS = 8

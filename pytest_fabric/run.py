@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pytest_fabric import counters, endpoints
-from pytest_fabric.answers import Source, profiles_of
+from pytest_fabric.answers import Source
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
@@ -23,6 +23,7 @@ from pytest_fabric.measure.facts import find
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
+from pytest_fabric.profiles import profiles_of
 from pytest_fabric.report import junit, summary
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory

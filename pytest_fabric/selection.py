@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_fabric.answers import Target, planned, target_of, wants_of
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.report.planned import Planned
+from pytest_fabric.wants import Target, planned, target_of, wants_of
 
 
 @dataclass(frozen=True)
