@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -151,7 +152,13 @@ def overlaps(records: Sequence[Measurement]) -> int:
     return count
 
 
-def figures(found: Sweep, seconds: float, plain: float) -> dict[str, float | int]:
+def _cause(record: Measurement) -> str:
+    """Return why a measurement has no value that can be judged, without its place."""
+    told = record.error.message if record.error is not None else "".join(record.doubts[:1])
+    return re.sub(r"gpu\d+(:rail\d)?|\d+(\.\d+)?", "N", told)
+
+
+def figures(found: Sweep, seconds: float, plain: float) -> dict[str, object]:
     """Return what is printed."""
     load: dict[str, float] = defaultdict(float)
     for record in found.records:
@@ -166,6 +173,7 @@ def figures(found: Sweep, seconds: float, plain: float) -> dict[str, float | int
         "without_value": sum(
             record.error is not None or bool(record.doubts) for record in found.records
         ),
+        "causes": Counter(_cause(record) for record in found.records if _cause(record)),
         "bound_s": bound,
         "log_in_and_facts_s": round(found.ready_s, 2),
         "log_in_and_facts_cpu_s": round(found.ready_cpu_s, 2),

@@ -12,8 +12,9 @@ NAMED = 64
 
 
 def beside(job: Job, others: Sequence[Job]) -> tuple[str, ...]:
-    """Return who ran at the same time: those on the same nodes and leaves, where they are many."""
+    """Return who ran at the same time: where they are many, those on the same nodes and leaves."""
     nearest = others
     if len(others) > NAMED:
-        nearest = heapq.nsmallest(NAMED, others, lambda it: (-len(job.places & it.places), it.key))
+        near = [it for it in others if not job.places.isdisjoint(it.places)]
+        nearest = heapq.nsmallest(NAMED, near, lambda it: (-len(job.places & it.places), it.key))
     return tuple(sorted(other.name for other in nearest))
