@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from pytest_fabric.errors import TransportError
@@ -53,6 +54,10 @@ class RunningCollect:
 
     def wait(self) -> dict[str, Outcome]:
         """Wait for them; one that was not reached ended as the job did."""
+        return self._outcomes
+
+    @cached_property  # both ends are waited for again when one of them is ended
+    def _outcomes(self) -> dict[str, Outcome]:
         ended = self.running.wait_raw()
         return split(self.token, ended, self.collect.sections, self.running.duration_s)
 
