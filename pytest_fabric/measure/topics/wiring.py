@@ -75,12 +75,23 @@ def _ethernet(place: int, end: End, outcomes: Mapping[str, Outcome]) -> dict[str
         f"{netdev}: {_shown(neighbour)}" for netdev, neighbour in zip(netdevs, found, strict=True)
     )
     words = [
-        (one.system_name or one.chassis_id, one.port_id, one.port_description or one.port_id)
+        (one.system_name or one.chassis_id, one.port_id, _other_name(one))
         if one is not None
         else (NOBODY, NOBODY, NOBODY)
         for one in found
     ]
     return _facts([*zip(*words, strict=True)], detail)
+
+
+def _other_name(neighbour: Neighbour) -> str:
+    """Return what else the port of a switch may be called in a plan.
+
+    SONiC gives its ports aliases as IDs, and describes them by the names that people use. Where
+    the ID is the name of an interface, a description is what somebody has typed in one day.
+    """
+    if neighbour.port_id_kind == "ifname":
+        return neighbour.port_id
+    return neighbour.port_description or neighbour.port_id
 
 
 def _facts(columns: list[tuple[str, ...]], detail: tuple[str, ...]) -> dict[str, Fact]:

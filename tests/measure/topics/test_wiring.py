@@ -18,7 +18,7 @@ from tests.lab.clusters import ROCE
 from .ends import RDMA, infiniband, outcome, subject
 
 
-def heard(*rows: tuple[str, str, str, str], via: str = "LLDP") -> str:
+def heard(*rows: tuple[str, str, str, str], via: str = "LLDP", kind: str = "local") -> str:
     """Return what lldpcli prints of rows of netdev, switch, port ID and description."""
     found = [
         {
@@ -27,7 +27,7 @@ def heard(*rows: tuple[str, str, str, str], via: str = "LLDP") -> str:
             "chassis": [
                 {"id": [{"type": "mac", "value": "0c:42:a1:00:10:01"}], "name": [{"value": s}]}
             ],
-            "port": [{"id": [{"type": "ifname", "value": p}], "descr": [{"value": d}]}],
+            "port": [{"id": [{"type": kind, "value": p}], "descr": [{"value": d}]}],
         }
         for netdev, s, p, d in rows
     ]
@@ -59,6 +59,11 @@ def values(facts: Mapping[str, Fact]) -> list[float | str | None]:
             NO_LLDPTOOL,
             ["leaf-0", "Eth1/1", "Ethernet0"],
         ),
+        (
+            outcome(heard(("ens1", "leaf-0", "swp5", "swp1"), kind="ifname")),
+            NO_LLDPTOOL,
+            ["leaf-0", "swp5", "swp5"],
+        ),
         (outcome(heard(("eno1", "oob", "1", "1"))), NO_LLDPTOOL, [NOBODY] * 3),
         (outcome(heard()), NO_LLDPTOOL, [NOBODY] * 3),
         (MISSING, outcome(LLDPTOOL), ["leaf-9", "swp7", "swp7"]),
@@ -68,7 +73,7 @@ def values(facts: Mapping[str, Fact]) -> list[float | str | None]:
             ["leaf-?0?[2J", "swp1", "<b>"],
         ),
     ],
-    ids=["heard", "another port only", "nobody", "lldptool", "hostile"],
+    ids=["heard", "a stale description", "another port only", "nobody", "lldptool", "hostile"],
 )
 def test_what_lldp_says(lldpcli: Outcome, lldptool: Outcome, said: list[str]) -> None:
     assert values(read(lldpcli, lldptool)) == said
