@@ -83,8 +83,13 @@ class Lab:
 def of(cluster: Cluster, lab: Lab | None) -> dict[str, Endpoint]:
     """Return how each node of a cluster is reached."""
     if lab is not None:
-        return {name: _in_lab(name, lab.address, cluster) for name in cluster.nodes}
+        return in_lab(cluster, lab.address)
     return {name: _of_node(name, cluster) for name in cluster.nodes}
+
+
+def in_lab(cluster: Cluster, address: Mapping[str, Any]) -> dict[str, Endpoint]:
+    """Return how each node is reached in a lab that said where it is."""
+    return {name: _in_lab(name, address, cluster) for name in cluster.nodes}
 
 
 def _in_lab(name: str, address: Mapping[str, Any], cluster: Cluster) -> Endpoint:

@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "transport": BASE,
     "measure": BASE | PURE | {"transport"},
     "report": BASE | PURE | {"judge"},
+    "draft": BASE | PURE | {"transport", "measure"},
     "lab": BASE | {"config"},
     "markers": BASE,
     "__init__": BASE | {"markers"},

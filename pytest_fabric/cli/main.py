@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pytest_fabric.cli import init
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -19,8 +20,11 @@ app = typer.Typer(
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Companion of pytest-fabric: check an inventory and its nodes, parse the output of tools.",
+    help="Companion of pytest-fabric: describe a fabric, check its nodes, read what runs left.",
 )
+
+#: Commands with a module of their own: what takes long to import is imported when they run.
+app.command(epilog=init.EPILOG)(init.init)
 
 #: Exit statuses: wrong configuration as pytest has it, and a node that is not ready.
 EXIT_CONFIG, EXIT_NOT_READY, EXIT_USAGE = 4, 1, 4
@@ -78,7 +82,15 @@ def schema() -> None:
 def main() -> None:
     """Run the command."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except OSError as error:  # a full disk, a closed pipe
         sys.stderr.write(f"pytest-fabric: cannot write: {error.strerror}\n")
         os._exit(EXIT_USAGE)  # what is left in the buffer would fail once more at exit
+    except Exception as error:
+        # Its class is private in some versions of typer, and click's in others.
+        if not hasattr(error, "format_message"):
+            raise
+        message = " ".join(error.format_message().split())
+        if message:
+            sys.stderr.write(f"pytest-fabric: {message} (see --help)\n")
+        sys.exit(EXIT_USAGE)

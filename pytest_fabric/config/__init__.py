@@ -15,7 +15,7 @@ from pytest_fabric.config.limits import (
 from pytest_fabric.config.load import load, load_text
 from pytest_fabric.config.models import Cluster, Node, Pairs, Profile, Rail, Selector
 from pytest_fabric.config.nodesets import expand, fold
-from pytest_fabric.config.profile import builtin_names
+from pytest_fabric.config.profile import builtin_names, builtin_profile
 from pytest_fabric.config.schema import cluster_schema
 from pytest_fabric.config.sections import (
     Cnp,
@@ -58,6 +58,7 @@ __all__ = [
     "Waiver",
     "Word",
     "builtin_names",
+    "builtin_profile",
     "cluster_schema",
     "expand",
     "fold",

@@ -277,3 +277,14 @@ def _check_rates(
                 mark = table["limits"].marks[limit.metric]
                 wanted = f"{' and '.join(lacking)} in profile {name} for a % of {share}"
                 problems.add(mark, f"expected {wanted}, found none")
+
+
+@cache
+def builtin_profile(name: str) -> Profile:
+    """Return a builtin profile by its name without `builtin/`. Raises ConfigError."""
+    problems = Problems(f"{BUILTIN}{name}.yaml")
+    mark = Mark(problems.file, 1, "")
+    profile = Profiles(Table(mark), problems).get(f"{BUILTIN}{name}", mark)
+    problems.refuse()
+    assert profile is not None
+    return profile

@@ -200,3 +200,12 @@ def _guarded(interface: str, guards: Mapping[str, str]) -> bool | None:
         if max(map(int, texts)) == 0:
             return False
     return True
+
+
+def networks(rdma: RdmaPort, text: str) -> list[ipaddress.IPv4Network]:
+    """Return the networks that the kernel's routing table has for a port's interfaces.
+
+    Raises NotRecognisedError for a text that is no routing table.
+    """
+    names = set(interfaces(rdma))
+    return [ipaddress.ip_network(str(one)) for one in _subnets(text) if one.interface in names]  # type: ignore[misc]

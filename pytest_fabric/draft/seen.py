@@ -1,0 +1,98 @@
+"""What a node shows to whoever describes it: its ports, their networks, and what sudo allows."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pytest_fabric.config import Network
+from pytest_fabric.errors import MeasurementError, NotRecognisedError
+from pytest_fabric.measure.fabric import CheckedSession, Fabric
+from pytest_fabric.measure.placement import gid_address
+from pytest_fabric.measure.topics import qos_address
+from pytest_fabric.results import NodeFacts, RdmaPort
+from pytest_fabric.tools.printable import printable
+from pytest_fabric.transport import Collect, Job
+
+#: Programs that the suites would run as root where a profile says that they may.
+ROOT_TOOLS = (
+    *("ethtool", "mlxlink", "mstlink", "lspci", "mlnx_qos", "devlink", "dmesg"),
+    *("lldpcli", "lldptool", "iblinkinfo", "sminfo"),
+)
+
+DEADLINE_S = 30.0
+
+
+@dataclass(frozen=True)
+class SeenPort:
+    """An RDMA port, and the networks that the routes of its interfaces lead to."""
+
+    rdma: RdmaPort
+    networks: tuple[Network, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Return the IP addresses by which RoCE v2 reaches it, IPv4 first."""
+        found = (gid_address(gid) for gid in self.rdma.gids if gid.type == "RoCE v2")
+        real = {text for text in found if not ipaddress.ip_address(text).is_link_local}
+        return tuple(sorted(real, key=lambda text: (":" in text, ipaddress.ip_address(text))))
+
+    @property
+    def obstacle(self) -> str | None:
+        """Return why nothing can be measured on it now, or None."""
+        if self.rdma.link_layer not in ("Ethernet", "InfiniBand") or self.rdma.driver == "siw":
+            return f"{printable(self.rdma.link_layer)} of {printable(self.rdma.driver)} is no RDMA"
+        if self.rdma.state != "ACTIVE":
+            return f"its state is {printable(self.rdma.state)}"
+        if self.rdma.link_layer == "Ethernet" and not self.addresses:
+            return "it has no RoCE v2 address besides a link-local one"
+        return None
+
+
+@dataclass(frozen=True)
+class SeenNode:
+    """A node that answered."""
+
+    name: str
+    facts: NodeFacts
+    ports: tuple[SeenPort, ...]
+    sudo: frozenset[str] = field(default_factory=frozenset)
+
+
+def look(fabric: Fabric, node: str) -> SeenNode:
+    """Return what a node shows. Raises TransportError, MeasurementError."""
+    facts = fabric.facts(node)
+    if not facts.ports:
+        raise MeasurementError(
+            node, "port_not_found", "expected an RDMA port, found none: load the RDMA driver"
+        )
+    session = fabric.session(node)
+    routes = session.run(Job(("cat", qos_address.ROUTES), deadline_s=DEADLINE_S)).stdout
+    ports = tuple(SeenPort(port, _networks(port, routes)) for port in facts.ports)
+    return SeenNode(node, facts, ports, _sudo(session))
+
+
+def _networks(port: RdmaPort, routes: str) -> tuple[Network, ...]:
+    with contextlib.suppress(NotRecognisedError):  # the addresses alone tell the network then
+        return tuple(dict.fromkeys(qos_address.networks(port, routes)))
+    return ()
+
+
+def _sudo(session: CheckedSession) -> frozenset[str]:
+    """Return the programs that are there and may be run with sudo; root needs none."""
+    asked = Collect({"user": ("id", "-un"), "have": ("have", *ROOT_TOOLS, "sudo")}, DEADLINE_S)
+    said = session.collect(asked)
+    found = {line.strip().rpartition("/")[2] for line in said["have"].stdout.splitlines()}
+    if said["user"].stdout.strip() == "root" or "sudo" not in found:
+        return frozenset()
+    return frozenset(_allowed(session, [tool for tool in ROOT_TOOLS if tool in found]))
+
+
+def _allowed(session: CheckedSession, tools: Iterable[str]) -> Iterable[str]:
+    for tool in tools:
+        outcome = session.run(Job(("sudo", "-n", "-l", tool), deadline_s=DEADLINE_S))
+        if outcome.end == "exit" and outcome.status == 0 and re.search(r"\S", outcome.stdout):
+            yield tool
