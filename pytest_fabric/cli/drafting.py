@@ -102,7 +102,9 @@ def _ssh(asked: Asked, output: Path) -> list[str]:
     home = output.resolve().parent
     shown = str(path.relative_to(home) if path and path.is_relative_to(home) else path)
     said = {"user": asked.user, "jump": asked.jump, "config": shown if path else None}
-    words = [f"{key}: {json.dumps(value)}" for key, value in said.items() if value]
+    words = [
+        f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in said.items() if value
+    ]
     return [f"ssh: {{{', '.join(words)}}}"] if words else []
 
 

@@ -93,7 +93,12 @@ def _text(value: str) -> str:
     """Return a text as YAML, quoted where it is more than a word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_./-]*", value, re.A)
     special = value.lower() in ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
-    return value if plain and not special else json.dumps(printable(value))
+    return value if plain and not special else _quoted(value)
+
+
+def _quoted(value: str) -> str:
+    """Return a text in quotation marks. YAML does not know the surrogates of JSON's ASCII."""
+    return json.dumps(printable(value), ensure_ascii=False)
 
 
 def _entry(draft: Draft, node: str) -> _Entry:
@@ -106,9 +111,9 @@ def _entry(draft: Draft, node: str) -> _Entry:
 
 def _rail(draft: Draft, port: Port, kind: str, usual: str) -> str:
     selector, value = draft.rails.selectors[port]
-    words = [f"{selector}: {json.dumps(value)}"]
+    words = [f"{selector}: {_quoted(value)}"]
     if port.rail in draft.networks:
-        words.append(f"network: {json.dumps(str(draft.networks[port.rail]))}")
+        words.append(f"network: {_quoted(str(draft.networks[port.rail]))}")
     if port in draft.leaves:
         words.append(f"leaf: {_text(draft.leaves[port])}")
     if kind != usual:
@@ -123,8 +128,8 @@ def _nodes(draft: Draft, entries: Mapping[str, _Entry], usual: _Entry) -> Iterat
         alike[entries[host.name], address].append(host.name)
     for (entry, address), names in alike.items():
         words = [f"profile: {_text(entry.profile)}"]
-        words += [f"address: {json.dumps(address)}"] if address else []
-        key = json.dumps(fold(names)) if "," in fold(names) else fold(names)
+        words += [f"address: {_quoted(address)}"] if address else []
+        key = _quoted(fold(names)) if "," in fold(names) else fold(names)
         if entry.rails == usual.rails:
             yield f"  {key}: {{{', '.join(words)}}}"
             continue
@@ -161,7 +166,7 @@ def _profile(kind: Kind) -> Iterator[str]:
     if kind.firmware:
         yield "    firmware: # by board (PSID); another board is an error"
         for psid, version in kind.firmware.items():
-            yield f"      {_text(psid)}: {json.dumps(version)}"
+            yield f"      {_text(psid)}: {_quoted(version)}"
     if kind.base != "soft-roce":
         yield from (f"    # {line}" for line in CLASS)
 
@@ -174,4 +179,4 @@ def _excluded(excluded: Mapping[str, str]) -> Iterator[str]:
     yield "# when it does, and run `pytest-fabric check`."
     yield "excluded:"
     for name, reason in excluded.items():
-        yield f"  {name}: {json.dumps(printable(reason))}"
+        yield f"  {name}: {_quoted(reason)}"

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fabric import config, endpoints
 from pytest_fabric.cli import site
+from tests.cli.inside import call
 from tests.cli.test_command import command
 from tests.clusters import TEXT
 
@@ -56,7 +57,7 @@ def test_init_of_the_lab_gives_all_that_a_first_run_needs(tmp_path: Path) -> Non
 
     assert ran.returncode == 0, ran.stdout
     assert "ports: 8 of 8 measured (100%)" in ran.stdout
-    again = command("init", "--lab", cwd=tmp_path)
+    again = call(["init", "--lab"], tmp_path)
     assert again.returncode == 4
     assert again.stderr.count("\n") == 1
     assert "--force" in again.stderr
@@ -65,9 +66,9 @@ def test_init_of_the_lab_gives_all_that_a_first_run_needs(tmp_path: Path) -> Non
 def test_init_over_ssh_describes_who_answers_and_excludes_the_others(ssh_site: Path) -> None:
     """A node that is down today is still a node of the fabric."""
     (ssh_site / "suites").mkdir()
-    done = command("init", "gpu[001-003]", "--ssh-config", "ssh_config", cwd=ssh_site)
+    done = call(["init", "gpu[001-003]", "--ssh-config", "ssh_config"], ssh_site)
     assert done.returncode == 0, done.stderr
-    checked = command("check", cwd=ssh_site)
+    checked = call(["check"], ssh_site)
 
     cluster = config.load(ssh_site / "cluster.yaml")
     assert list(cluster.excluded) == ["gpu003"]
@@ -79,7 +80,7 @@ def test_init_over_ssh_describes_who_answers_and_excludes_the_others(ssh_site: P
 
 def test_init_writes_nothing_when_nobody_answers(tmp_path: Path) -> None:
     """An empty inventory would pass."""
-    done = command("init", "no[1-2].invalid", cwd=tmp_path)
+    done = call(["init", "no[1-2].invalid"], tmp_path)
 
     assert done.returncode == 1
     assert done.stderr.startswith("no1.invalid: ")
@@ -101,7 +102,7 @@ def test_init_writes_nothing_when_nobody_answers(tmp_path: Path) -> None:
 )
 def test_a_wrong_call_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     """Nothing was contacted, and nothing written."""
-    done = command("init", *words, cwd=tmp_path)
+    done = call(["init", *words], tmp_path)
 
     assert done.returncode == 4
     assert said in done.stderr
