@@ -21,6 +21,7 @@ from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.run import FabricRun
 from pytest_fabric.selection import Selection
+from pytest_fabric.sources import without_baseline
 
 
 def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
@@ -42,7 +43,8 @@ def activate(session: pytest.Session) -> None:
     hooks = ItemHooks(lambda verdict, report: run.keep(verdict))
     config.pluginmanager.register(hooks, "fabric-items")
     live = LiveLine(config, run.engine.progress)
-    config.stash[answers_key] = Answers(run.inventory, run.source, live)
+    without = without_baseline(config)
+    config.stash[answers_key] = Answers(run.inventory, run.source, live, without)
 
 
 def begin(session: pytest.Session, selection: Selection) -> FabricRun:

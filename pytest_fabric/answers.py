@@ -3,62 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeVar
 
 import pytest
 
+from pytest_fabric.config import Baseline
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
 from pytest_fabric.judge.limits import Limits
+from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.ledgers import ledger_of, measured_key
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.results import (
-    Measured,
-    Measurement,
-    NodeFacts,
-    Pair,
-    Port,
-    RdmaPort,
-    Reading,
-)
-from pytest_fabric.subjects import MeasurablePair, NodeShell, Shell
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port
+from pytest_fabric.sources import Others
+from pytest_fabric.sources import Source as Source
+from pytest_fabric.subjects import MeasurablePair, NodeShell
 from pytest_fabric.topic_answers import Said, TopicAnswers
 from pytest_fabric.wants import Target
 
 T = TypeVar("T")
 
 Result = PairResult | PortResult | NodeResult | Said
-
-
-class Source(Protocol):
-    """Where answers come from: the engine of this process, or that of another one."""
-
-    def refusal(self, want: Want) -> str | None:
-        """Return why a run may not measure what is wanted, or None when it may."""
-
-    def pair(self, want: Want, waiting: Callable[[], None]) -> Measured:
-        """Return the measurement on a pair, made now if it was not planned."""
-
-    def alone(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
-        """Return the measurements of a pair with nothing beside it, made now if need be."""
-
-    def port(self, port: Port) -> RdmaPort:
-        """Return what a port says about itself. Raises TransportError, MeasurementError."""
-
-    def node(self, name: str) -> NodeFacts:
-        """Return what a node says about itself. Raises TransportError, MeasurementError."""
-
-    def reading(self, topic: str, node: str) -> Reading:
-        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
-
-    def shell(self, node: str) -> Shell:
-        """Return a shell on a node. Raises TransportError."""
 
 
 class Live(Protocol):
@@ -74,8 +46,16 @@ class Live(Protocol):
 class Answers:
     """Answers what the fixtures ask."""
 
-    def __init__(self, inventory: Inventory, source: Source, live: Live | None = None) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        source: Source,
+        live: Live | None = None,
+        without_baseline: bool = False,
+    ) -> None:
         self.cluster = inventory.cluster
+        self._others = Others(self.cluster, source)
+        self._without = (Baseline,) if without_baseline else ()
         self._source = source
         self._live = live
         self._topics = TopicAnswers(inventory, source, self.limits)
@@ -117,7 +97,8 @@ class Answers:
     def limits(self, target: Target) -> Limits:
         """Return the limits of a target."""
         routing = self.cluster.fabric.routing
-        return Limits(str(target), profiles_of(self.cluster, target), pytest.skip, routing)
+        profiles = profiles_of(self.cluster, target)
+        return Limits(str(target), profiles, pytest.skip, routing, self._without)
 
     def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
         want = Want(declaration, pair)
@@ -137,7 +118,13 @@ class Answers:
 
         require = self.limits(pair).require
         routing = self.cluster.fabric.routing
-        return PairResult(measured.record, ledger_of(item), require, alone, routing)
+        found = (measured.record, ledger_of(item), require, alone, routing)
+
+        def group() -> Group:
+            record = measured.record
+            return self._awaited(lambda it, wait: self._others.group(it, record, wait), want)
+
+        return PairResult(*found, group, partial(self._others.past, want))
 
     def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
         """Return what a source answers, and show how far the run is meanwhile."""

@@ -16,11 +16,13 @@ import pytest
 from pytest_fabric.config import Node, Rail
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import Inventory, user_path
+from pytest_fabric.measure.earlier import Earlier
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.report.about import SCHEMA, About, Options
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import Stored, open_run
 from pytest_fabric.results import Measurement
+from pytest_fabric.sources import without_baseline
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class History:
     about: About
     resumed: Stored | None = None
     replayed: Stored | None = None
+    baseline: tuple[Stored, ...] = ()
+    without_baseline: bool = False
+
+    @property
+    def earlier(self) -> Earlier:
+        """Return what the runs of the baseline have measured."""
+        return Earlier((run.path.name, run.measured) for run in self.baseline)
 
     @property
     def known(self) -> list[Measurement]:
@@ -82,19 +91,21 @@ class History:
 def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> History:
     """Return what a run is and builds on. Raises ConfigError for an earlier run that is unfit."""
     about = _about(config, inventory, policy)
+    compared = (_baseline(config, about), without_baseline(config))
     resumed = _earlier(config, "--fabric-resume")
     replayed = _earlier(config, "--fabric-replay")
     if resumed is not None:
         require_same("--fabric-resume", resumed, about)
         require_same_lab(resumed, about)
-        return History(replace(about, resumed_from=str(resumed.path)), resumed=resumed)
+        about = replace(about, resumed_from=str(resumed.path))
+        return History(about, resumed, None, *compared)
     if replayed is not None:
         require_same("--fabric-replay", replayed, about)
         then = replayed.about.options  # its lab is the one that was measured
         options = replace(about.options, faults=then.faults, seed=then.seed)
         about = replace(about, options=options, replayed_from=str(replayed.path))
-        return History(about, replayed=replayed)
-    return History(about)
+        return History(about, None, replayed, *compared)
+    return History(about, None, None, *compared)
 
 
 def user_name() -> str:
@@ -107,8 +118,20 @@ def user_name() -> str:
 
 def _earlier(config: pytest.Config, option: str) -> Stored | None:
     named = config.getoption(option)
-    if named is None:
-        return None
+    return None if named is None else _opened(config, option, named)
+
+
+def _baseline(config: pytest.Config, about: About) -> tuple[Stored, ...]:
+    """Return the runs of the baseline, each once. Raises ConfigError."""
+    option = "--fabric-baseline"
+    runs = [_opened(config, option, named) for named in config.getoption(option)]
+    found = {run.path: run for run in runs}
+    for run in found.values():
+        require_same(option, run, about)
+    return tuple(found.values())
+
+
+def _opened(config: pytest.Config, option: str, named: str) -> Stored:
     path = user_path(config, named)
     if named == "latest":
         path = user_path(config, config.getoption("--fabric-out")) / "latest"

@@ -13,6 +13,8 @@ LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
 PROBES = ("ping",)
 BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
 
+TOOLS = (*LATENCY_TOOLS, *BANDWIDTH_TOOLS, *PROBES)
+
 LATENCY_STATISTICS = ("min", "median", "mean", "p99", "p999", "max")
 BANDWIDTH_STATISTICS = {
     "average": "b/s",

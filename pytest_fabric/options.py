@@ -95,6 +95,20 @@ def add(parser: pytest.Parser) -> None:
         "contact nobody",
     )
     group.addoption(
+        "--fabric-baseline",
+        metavar="RUN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="Compare with these run directories (or latest): limits such as `<= 1.10 x baseline`, "
+        "and a count of what got worse and better at the end",
+    )
+    group.addoption(
+        "--fabric-no-baseline",
+        action="store_true",
+        help="Leave out the clauses of limits that need a baseline",
+    )
+    group.addoption(
         "--fabric-allow-busy",
         action="store_true",
         help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
@@ -109,6 +123,8 @@ def conflict(config: pytest.Config) -> str | None:
         "--fabric-replay": config.getoption("--fabric-replay") is not None,
         "--fabric-fault": bool(config.getoption("--fabric-fault")),
         "--fabric-plan": config.getoption("--fabric-plan"),
+        "--fabric-baseline": bool(config.getoption("--fabric-baseline")),
+        "--fabric-no-baseline": config.getoption("--fabric-no-baseline"),
         "-n": config.getoption("dist", "no") != "no",
     }
     reasons = {
@@ -117,6 +133,7 @@ def conflict(config: pytest.Config) -> str | None:
         ("--fabric-replay", "--fabric-plan"): "a replay measures nothing that could be planned",
         ("--fabric-replay", "-n"): "a replay takes seconds in one process",
         ("--fabric-resume", "--fabric-plan"): "a plan does not know what is measured already",
+        ("--fabric-no-baseline", "--fabric-baseline"): "give one of them",
     }
     for (one, other), reason in reasons.items():
         if given[one] and given[other]:

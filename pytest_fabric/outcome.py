@@ -90,6 +90,7 @@ def failure(item: pytest.Item, check: Check) -> str:
     # The counters that grew are told by the evidence of the measurement.
     has_detail = not check.metric.endswith(".growth")
     details = [(subject, "\n".join(check.detail))] if has_detail else []
+    details.extend(check.beside)
     if check.company:
         details.append(("measured", check.company))
     if measured is not None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pytest_fabric import counters, endpoints
 from pytest_fabric.answers import Source
+from pytest_fabric.config import Baseline
+from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
@@ -50,6 +52,7 @@ class FabricRun:
         self._is_closed = False
         self._unverified: Counter[str] = Counter()
         self._history = history
+        self._earlier = history.earlier
         stored = history.replayed
         has_lab = self.cluster.transport == "lab" and stored is None
         self._lab = endpoints.Lab(self.cluster, faults) if has_lab else None
@@ -58,13 +61,13 @@ class FabricRun:
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
         fabric = Fabric(self.cluster, self._pool, self._keep_facts, self.directory.reading)
         self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
-        self.source: Source = Reality(self.engine, fabric)
+        self.source: Source = Reality(self.engine, fabric, self._earlier)
         if stored is not None:
             name = str(stored.path)
             for facts in stored.facts.values():
                 self._note_drivers(facts)
             known = (stored.measured, stored.facts, stored.readings)
-            self.source = Replay(self.cluster, policy, name, *known)
+            self.source = Replay(self.cluster, policy, name, *known, self._earlier)
 
     def plan(self, selection: Selection) -> None:
         """Take in what was selected and write the plan."""
@@ -152,10 +155,26 @@ class FabricRun:
                 f"unverified: counters of driver {driver} ({count} ports) are known from "
                 "sources, not from hardware: compare growth with `ethtool -S` once"
             )
+        if self._history.without_baseline:
+            notes.append(f"--fabric-no-baseline: {self._left_out()}")
         unused = self._unused_keys()
         if unused:
             notes.append(f"declared, not checked by this version: {', '.join(unused)}")
         return notes
+
+    def _left_out(self) -> str:
+        """Return which clauses need a baseline and were not judged."""
+        profiles = {profile.name: profile for profile in profiles_of(self.cluster, FABRIC)}
+        found = [
+            f"{limit.metric} ({place})"
+            for profile in profiles.values()
+            for limit in profile.limits.values()
+            for clause, place in limit.placed()
+            if isinstance(clause, Baseline)
+        ]
+        shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
+        count = f"{len(found)} clause{'' if len(found) == 1 else 's'} of limits left out"
+        return f"{count}: {shown}" if found else "no limit has a clause that needs one"
 
     def _unused_keys(self) -> list[str]:
         """Return the keys of the inventory that nothing judges yet: silence would be a promise."""
@@ -164,7 +183,9 @@ class FabricRun:
 
     def _misses(self, record: Measurement) -> bool:
         profiles = profiles_of(self.cluster, Pair.parse(record.target))
-        return misses(record, profiles, self.cluster.fabric.routing)
+        routing = self.cluster.fabric.routing
+        past = self._earlier.of(f"{record.target} {record.key}")
+        return misses(record, profiles, routing, (lambda: past) if past else None)
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))

@@ -10,12 +10,14 @@ import pytest
 from pytest_fabric.answers import Answers
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.items import ItemHooks
+from pytest_fabric.measure.earlier import Past
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.report.clean import clean_record
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPort, Reading, Verdict
 from pytest_fabric.rpc import CHANNEL, Client, Line, dumps
 from pytest_fabric.selection import Collected, Selection, group_of
+from pytest_fabric.sources import without_baseline
 from pytest_fabric.subjects import Shell
 from pytest_fabric.transport import Outcome
 
@@ -35,7 +37,8 @@ def begin(session: pytest.Session) -> None:
     if problems:
         return  # the controller tells them, and ends the session
     source = RemoteSource(Client(line))
-    config.stash[answers_key] = Answers(loaded(config), source)
+    without = without_baseline(config)
+    config.stash[answers_key] = Answers(loaded(config), source, without_baseline=without)
     config.pluginmanager.register(ItemHooks(_attach), "fabric-items")
     config.pluginmanager.register(Stopping(line), "fabric-stopping")
 
@@ -79,6 +82,16 @@ class RemoteSource:
         """Return the measurements of a pair with nothing beside it, made now if need be."""
         records: tuple[Measurement, ...] = self._client.ask("alone", want)
         return records
+
+    def peers(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
+        """Return the measurements of a pair's group, once all of them are made."""
+        records: tuple[Measurement, ...] = self._client.ask("peers", want)
+        return records
+
+    def past(self, want: Want) -> tuple[Past, ...]:
+        """Return what each run of the baseline has of a measurement; empty without a baseline."""
+        past: tuple[Past, ...] = self._client.ask("past", want)
+        return past
 
     def port(self, port: Port) -> RdmaPort:
         """Return what a port says about itself. Raises TransportError, MeasurementError."""

@@ -133,6 +133,8 @@ def _questions(source: Source, line: rpc.Line) -> Mapping[str, Callable[..., obj
         "refusal": source.refusal,
         "pair": lambda want: source.pair(want, waiting),
         "alone": lambda want: source.alone(want, waiting),
+        "peers": lambda want: source.peers(want, waiting),
+        "past": source.past,
         "port": source.port,
         "node": source.node,
         "reading": source.reading,

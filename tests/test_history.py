@@ -94,8 +94,11 @@ def test_a_resume_copies_what_is_settled_and_a_replay_everything(tmp_path: Path)
     broken = replace(BROKEN, key="other")
     earlier = made(tmp_path, ABOUT, LATENCY, BANDWIDTH, broken)
     found = {}
-    for name in ("resumed", "replayed"):
-        history = History(ABOUT, **{name: earlier})
+    histories = {
+        "resumed": History(ABOUT, resumed=earlier),
+        "replayed": History(ABOUT, replayed=earlier),
+    }
+    for name, history in histories.items():
         new = RunDirectory.create(tmp_path / name, NOW, history.begin)
         new.close()
         found[name] = [m.record.key for m in open_run("", new.path).measured]

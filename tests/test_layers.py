@@ -60,6 +60,7 @@ GLUE = {
     "rpc",
     "run",
     "selection",
+    "sources",
     "subjects",
     "topic_answers",
     "wants",

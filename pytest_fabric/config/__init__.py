@@ -5,8 +5,10 @@ from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.hardware import Network
 from pytest_fabric.config.limits import (
     Absolute,
+    Baseline,
     Clause,
     Limit,
+    Peers,
     Range,
     Relative,
     Word,
@@ -33,6 +35,7 @@ from pytest_fabric.config.sections import (
 
 __all__ = [
     "Absolute",
+    "Baseline",
     "Cable",
     "Clause",
     "Cluster",
@@ -46,6 +49,7 @@ __all__ = [
     "Node",
     "Pairs",
     "Pcie",
+    "Peers",
     "Profile",
     "Rail",
     "Range",

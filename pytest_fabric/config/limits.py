@@ -1,4 +1,4 @@
-"""Limits: the grammar of `<= 5 us`, `>= 97% of payload rate`, `1.5 us .. 3 us` and `== 0`."""
+"""Limits: the grammar of `<= 5 us`, `>= 97% of payload rate`, `within 3% of peers` and others."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ RANGES = {
 #: No word that a node says is longer.
 LONGEST_WORD = 80
 
-#: The forms that this version evaluates, for messages about those that it does not.
-FORMS = '"<= 5 us", ">= 97% of payload rate", ">= 92% of line rate", "== 0", "1.5 us .. 3 us"'
+#: Units of what tools measure: times are the better the less they are, rates the more.
+MEASURED_UNITS = ("s", "b/s", "/s")
 
 #: Bytes on the wire around the payload of one packet. RoCEv2: preamble and delimiter 8, Ethernet
 #: 14, UDP 8, base transport header 12, invariant CRC 4, FCS 4, gap 12 (IEEE 802.3 clause 4;
@@ -97,18 +97,48 @@ class Word:
         return f"== {self.value}"
 
 
-Clause = Absolute | Relative | Range | Word
+@dataclass(frozen=True)
+class Peers:
+    """A bound that other pairs set: no worse than their median by more than a share of it."""
+
+    fraction: float
+
+    def __str__(self) -> str:
+        return f"within {100 * self.fraction:g}% of peers"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A bound that earlier runs set, as a multiple of their median: `<= 1.1 x baseline`."""
+
+    op: str
+    factor: float
+
+    def __str__(self) -> str:
+        return f"{self.op} {self.factor:g} x baseline"
+
+
+Clause = Absolute | Relative | Range | Word | Peers | Baseline
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What a profile expects of a metric: all clauses hold; `source` is `file:line`."""
+    """What a profile expects of a metric: all clauses hold.
+
+    `source` is `file:line`; `places` says it of each clause, where a list has several lines.
+    """
 
     metric: str
     clauses: tuple[Clause, ...]
     text: str
     source: str
     profile: str
+    places: tuple[str, ...] = ()
+
+    def placed(self) -> tuple[tuple[Clause, str], ...]:
+        """Return each clause with its place."""
+        places = self.places or (self.source,) * len(self.clauses)
+        return tuple(zip(self.clauses, places, strict=True))
 
 
 def payload_rate_bps(line_rate_bps: float, mtu: int, layer: str, ipv6: bool = False) -> float:
@@ -146,8 +176,7 @@ def parse_limit(metric: str, value: object) -> Clause:
         raise expected(wanted, value)
     text = value.strip()
     if re.search(r"\bpeers?\b|\bbaseline\b", text):
-        why = "this version does not compare with peers or a baseline"
-        raise expected(f"a limit of the forms {FORMS}", value, why)
+        return _compared(metric, text, unit, value)
     if ".." in text:
         return _range(text, unit, wanted)
     match = re.fullmatch(r"(<=|<|>=|>|==)\s*(\S.*)", text)
@@ -159,6 +188,22 @@ def parse_limit(metric: str, value: object) -> Clause:
     if "%" in bound:
         return _relative(op, bound, unit, wanted, value)
     return Absolute(op, read_quantity(bound, unit, wanted, value))
+
+
+def _compared(metric: str, text: str, unit: str, value: str) -> Peers | Baseline:
+    """Return a clause that compares with other measurements."""
+    if unit not in MEASURED_UNITS or metric.partition(".")[0] not in metrics.TOOLS:
+        why = "only times and rates that a tool measures are compared with others"
+        raise expected(f"a limit such as {quoted(EXAMPLES[unit])}", value, why)
+    number = r"([0-9]{1,3}(?:\.[0-9]{1,6})?)"
+    peers = re.fullmatch(rf"within\s+{number}\s*%\s+of\s+peers", text, re.A)
+    if peers is not None and 0 < float(peers[1]) <= 100:
+        return Peers(float(peers[1]) / 100)
+    baseline = re.fullmatch(rf"(<=|<|>=|>)\s*{number}\s*x\s+baseline", text, re.A)
+    if baseline is not None and float(baseline[2]) > 0:
+        return Baseline(baseline[1], float(baseline[2]))
+    example = "<= 1.10 x baseline" if unit == "s" else ">= 0.98 x baseline"
+    raise expected(f'"within 3% of peers" or {quoted(example)}', value)
 
 
 def _range(text: str, unit: str, wanted: str) -> Range:

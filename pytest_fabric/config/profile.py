@@ -12,9 +12,11 @@ from pytest_fabric import metrics
 from pytest_fabric.config import declared
 from pytest_fabric.config.check import validate
 from pytest_fabric.config.limits import (
+    EXAMPLES,
     Absolute,
     Clause,
     Limit,
+    Peers,
     Relative,
     Word,
     check_metric,
@@ -217,8 +219,15 @@ def _written_limits(name: str, table: Table, problems: Problems) -> list[Limit]:
             problems.add(mark, str(error))
             continue
         clauses = _clauses(metric, zip(texts, marks, strict=True), problems)
+        if clauses and all(isinstance(clause, Peers) for clause in clauses):
+            example = quoted(EXAMPLES[check_metric(metric)])
+            why = "where all are equally slow, all are within it"
+            wanted = f"another limit such as {example} beside {quoted(str(clauses[0]))}"
+            problems.add(mark, f"expected {wanted}, found none: {why}")
         shown = " and ".join(str(text).strip() for text in texts)
-        limits.append(Limit(metric, clauses, shown, str(mark), name))
+        # A text that is no limit has its own problem, and no limit is used then.
+        places = tuple(map(str, marks)) if len(clauses) == len(marks) else ()
+        limits.append(Limit(metric, clauses, shown, str(mark), name, places))
     return limits
 
 

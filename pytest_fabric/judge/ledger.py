@@ -11,6 +11,7 @@ class Check:
 
     `company` tells the values under load and alone, where the one under load missed and the others
     decided; `repetition` is the place of the one that did, or None where it was under load.
+    `beside` are labels and texts about the other measurements that set the limit.
     """
 
     metric: str
@@ -25,6 +26,7 @@ class Check:
     detail: tuple[str, ...] = ()
     company: str | None = None
     repetition: int | None = None
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass

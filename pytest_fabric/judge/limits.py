@@ -8,38 +8,19 @@ from dataclasses import dataclass
 from pytest_fabric.config import Profile
 from pytest_fabric.config.limits import (
     Absolute,
+    Baseline,
     Clause,
     Limit,
+    Peers,
     Range,
     Relative,
     Word,
 )
 from pytest_fabric.counters import OVERTAKING
 from pytest_fabric.errors import MissingValueError, UnitError
+from pytest_fabric.judge.bound import BoundClause, ComparedClause
 from pytest_fabric.judge.values import Value
 from pytest_fabric.units import Quantity
-
-
-@dataclass(frozen=True)
-class BoundClause:
-    """One clause with its numbers worked out: `text` shows them, `source` is `file:line`."""
-
-    text: str
-    source: str
-    profile: str
-    comparisons: tuple[tuple[str, Quantity | str], ...]
-
-    def holds(self, value: Value) -> bool:
-        """Return whether the value satisfies the clause. Raises UnitError."""
-        return all(_compare(value, sign, bound) for sign, bound in self.comparisons)
-
-
-def _compare(value: Value, sign: str, bound: Quantity | str) -> bool:
-    if isinstance(bound, Quantity):
-        if bound.unit != value.unit:
-            raise UnitError(f"{value.metric} {value} cannot be held against {bound}")
-        return value.holds(sign, bound.number)
-    return value.holds(sign, bound)
 
 
 @dataclass(frozen=True)
@@ -47,7 +28,7 @@ class BoundLimit:
     """All clauses of one metric for one target; `value in limit` judges and notes each clause."""
 
     metric: str
-    clauses: tuple[BoundClause, ...]
+    clauses: tuple[BoundClause | ComparedClause, ...]
 
     def __contains__(self, value: object) -> bool:
         if not isinstance(value, Value):
@@ -57,7 +38,8 @@ class BoundLimit:
         verdicts = [(clause, value.settle(clause.holds)) for clause in self.clauses]
         # Misses last: a test that passes although its last check missed is found out by that.
         for clause, settled in sorted(verdicts, key=lambda verdict: not verdict[1].passed):
-            settled.note(clause.text, clause.source, clause.profile)
+            bound = clause.of(settled.value)
+            settled.note(bound.text, bound.source, bound.profile, bound.beside)
         return all(settled.passed for _, settled in verdicts)
 
 
@@ -77,14 +59,16 @@ def _is_about(limit: str, value: str) -> bool:
 class Limits:
     """The limits of a target by metric; a pair has those of both its ends.
 
-    `skip` is called with the reason when a profile says that the metric does not apply. Raises
-    MissingValueError for a metric without a limit: nothing passes without one.
+    `skip` is called with the reason when a profile says that the metric does not apply. Clauses of
+    the kinds in `without` are left out. Raises MissingValueError for a metric without a limit:
+    nothing passes without one.
     """
 
     target: str
     profiles: tuple[Profile, ...]
     skip: Callable[[str], None]
     routing: str = "ecmp"
+    without: tuple[type[Clause], ...] = ()
 
     def require(self, metric: str) -> None:
         """Skip a metric that the hardware cannot show by its profile, or that routing lets grow."""
@@ -114,7 +98,7 @@ class Limits:
         clauses = [clause for profile in declaring for clause in self._declared(profile, str(psid))]
         return BoundLimit("firmware.running", tuple(clauses))
 
-    def _declared(self, profile: Profile, psid: str) -> list[BoundClause]:
+    def _declared(self, profile: Profile, psid: str) -> list[BoundClause | ComparedClause]:
         limit = profile.limits.get(f"firmware.{psid}") if psid in profile.firmware else None
         if limit is None:
             raise MissingValueError(
@@ -122,16 +106,21 @@ class Limits:
                 f"PSID {psid}: add `{psid}: VERSION` to firmware of profile {profile.name}, or "
                 "replace the card"
             )
-        return [bind(clause, limit, self.profiles) for clause in limit.clauses]
+        return [bind(clause, limit, self.profiles) for clause, _ in limit.placed()]
 
-    def _bound(self, profile: Profile, metric: str) -> list[BoundClause]:
+    def _bound(self, profile: Profile, metric: str) -> list[BoundClause | ComparedClause]:
         limit = profile.limits.get(metric)
         if limit is None:
             raise MissingValueError(
                 f"{self.target}: expected a limit for {metric}, found none in profile "
                 f"{profile.name}: add `{metric}: ...` to its limits, or to its not_available"
             )
-        return [bind(clause, limit, self.profiles) for clause in limit.clauses]
+        placed = [it for it in limit.placed() if not isinstance(it[0], self.without)]
+        if all(isinstance(clause, Peers) for clause, _ in placed):
+            # Without the clause that was left out it would pass whatever was measured.
+            left_out = next((c for c in limit.clauses if isinstance(c, self.without)), "none")
+            self.skip(f"{metric}: --fabric-no-baseline leaves out `{left_out}`, its only bound")
+        return [bind(clause, limit, self.profiles, place) for clause, place in placed]
 
 
 def _other_layer(profile: Profile, metric: str) -> str | None:
@@ -144,9 +133,13 @@ def _other_layer(profile: Profile, metric: str) -> str | None:
     return None
 
 
-def bind(clause: Clause, limit: Limit, profiles: Sequence[Profile]) -> BoundClause:
+def bind(
+    clause: Clause, limit: Limit, profiles: Sequence[Profile], source: str = ""
+) -> BoundClause | ComparedClause:
     """Return a clause whose percentages refer to the slowest declared end of the target."""
-    place = (limit.source, limit.profile)
+    place = (source or limit.source, limit.profile)
+    if isinstance(clause, Peers | Baseline):
+        return ComparedClause(clause, *place)
     if isinstance(clause, Absolute):
         text = f"{clause.op} {clause.quantity}"
         return BoundClause(text, *place, ((clause.op, clause.quantity),))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 
-from pytest_fabric.config import Profile
+from pytest_fabric.config import Baseline, Peers, Profile
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge import reach
+from pytest_fabric.judge.baseline import Past
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.values import Value
@@ -16,16 +17,23 @@ from pytest_fabric.metrics import BY_LOAD
 from pytest_fabric.results import Measurement
 
 
-def misses(record: Measurement, profiles: tuple[Profile, ...], routing: str = "ecmp") -> bool:
+def misses(
+    record: Measurement,
+    profiles: tuple[Profile, ...],
+    routing: str = "ecmp",
+    past: Callable[[], Sequence[Past]] | None = None,
+) -> bool:
     """Return whether a value of a measurement is outside a declared limit that applies to it.
 
     Only what the load of others can change is looked at: values of the tool and growth; a way on
-    which nothing at all comes back is no matter of load.
+    which nothing at all comes back is no matter of load. `past` returns what the baseline has of
+    it. Peers are not measured yet: what misses them only is confirmed once a test has found it.
     """
     if reach.is_silent(record):
         return False
-    limits = Limits(record.target, profiles, _ignore, routing)
-    result = PairResult(record, Ledger(), routing=routing)
+    without = (Peers,) if past is not None else (Peers, Baseline)
+    limits = Limits(record.target, profiles, _ignore, routing, without)
+    result = PairResult(record, Ledger(), routing=routing, past=past)
     usual = {int(profile.traffic.size.number) for profile in profiles}
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
     for metric in names:

@@ -11,6 +11,9 @@ from pytest_fabric.judge.ledger import Check, Ledger
 from pytest_fabric.results import Exposure
 from pytest_fabric.units import Quantity, render
 
+#: The middle of other measurements, and in words where it comes from. Raises MissingValueError.
+Others = Callable[[], tuple[float, str]]
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -21,8 +24,14 @@ class Settled:
     company: str | None = None
     repetition: int | None = None
 
-    def note(self, limit: str, source: str | None, profile: str | None) -> None:
-        """Write down that the value was compared with a limit."""
+    def note(
+        self,
+        limit: str,
+        source: str | None,
+        profile: str | None,
+        beside: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        """Write down that the value was compared with a limit, and what set it."""
         value = self.value
         value.ledger.checks.append(
             Check(
@@ -38,6 +47,7 @@ class Settled:
                 detail=value.detail,
                 company=self.company,
                 repetition=self.repetition,
+                beside=beside,
             )
         )
 
@@ -52,7 +62,8 @@ class Value:
 
     A miss that the load of other measurements may have caused is no verdict: `alone` returns the
     values without it, and they decide. A rate is held only against bounds that its `exposure` can
-    show: any other raises MissingValueError.
+    show: any other raises MissingValueError. `peers` and `baseline` return the middle of what other
+    pairs, or earlier runs, have of the same metric, and in words where it comes from.
     """
 
     number: float | str
@@ -63,6 +74,8 @@ class Value:
     detail: tuple[str, ...] = ()
     alone: Callable[[], tuple[Value, ...]] | None = field(default=None, repr=False)
     exposure: Exposure | None = field(default=None, repr=False)
+    peers: Others | None = field(default=None, repr=False)
+    baseline: Others | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)

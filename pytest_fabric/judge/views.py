@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from pytest_fabric.counters import OVERTAKING, overtakes
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
-from pytest_fabric.judge import reach
+from pytest_fabric.judge import baseline, peers, reach
 from pytest_fabric.judge.ledger import Ledger
+from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.values import Value
 from pytest_fabric.metrics import BY_LOAD, MEANINGS, PROBES, REACH_STATISTICS
 from pytest_fabric.results import Growth, Measurement
@@ -58,7 +60,7 @@ class PairResult:
     each metric before it is read, and skips what the profile says that this hardware cannot show.
     With adaptive `routing` counters that packets out of order let grow are left out. `alone`
     returns the same measurement made with nothing beside it; what a value misses under load, those
-    decide.
+    decide. `group` returns the pair's peers, `past` what each run of the baseline has of it.
     """
 
     record: Measurement
@@ -66,6 +68,8 @@ class PairResult:
     available: Callable[[str], None] = everything
     alone: Callable[[], tuple[Measurement, ...]] | None = None
     routing: str = "ecmp"
+    group: Callable[[], Group] | None = None
+    past: Callable[[], Sequence[baseline.Past]] | None = None
 
     @property
     def title(self) -> str:
@@ -185,11 +189,42 @@ class PairResult:
     ) -> Value:
         """Return a value; `again` reads it from a repetition, for what load can change."""
         self.ledger.reads.append(metric)
-        alone = None if again is None or self.alone is None else lambda: self._alone(again)
-        return Value(number, unit, metric, label, self.ledger, detail, alone)
+        value = Value(number, unit, metric, label, self.ledger, detail)
+        if again is None:
+            return value
+        return replace(
+            value,
+            alone=None if self.alone is None else lambda: self._alone(again),
+            peers=None if self.group is None else lambda: self._peers(value, again),
+            baseline=None if self.past is None else lambda: self._baseline(value, again),
+        )
 
     def _alone(self, again: Callable[[PairResult], Value]) -> tuple[Value, ...]:
         records = self.alone() if self.alone is not None else ()
         return tuple(
             again(replace(self, record=record, ledger=Ledger(), alone=None)) for record in records
         )
+
+    def _peers(self, value: Value, again: Callable[[PairResult], Value]) -> tuple[float, str]:
+        """Return the median of a value's peers. Raises MissingValueError."""
+        assert self.group is not None
+        group = self.group()
+        sample = group.others(self.record.target, value.metric, self._reader(again))
+        return sample.median, peers.told(sample, float(value), value.unit, group.kind)
+
+    def _baseline(self, value: Value, again: Callable[[PairResult], Value]) -> tuple[float, str]:
+        """Return the median of what earlier runs have of a value. Raises MissingValueError."""
+        assert self.past is not None
+        past, read = self.past(), self._reader(again)
+        numbers, alone = baseline.numbers(self.record, value.metric, past, read)
+        return median(numbers), baseline.told(numbers, alone, value.unit)
+
+    def _reader(self, again: Callable[[PairResult], Value]) -> Callable[[Measurement], float]:
+        """Return what reads the number of this kind of value from another measurement."""
+
+        def read(record: Measurement) -> float:
+            if record.error is not None:
+                raise MeasurementError(record.target, record.error.kind, record.error.message)
+            return float(again(PairResult(record, Ledger(), routing=self.routing)))
+
+        return read

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure import plan, storms
+from pytest_fabric.measure import peers, plan, storms
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -66,6 +66,7 @@ class Engine:
         schedule = Schedule(plan.places(self._cluster), policy.at_once)
         self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
         self._jobs: dict[str, Job] = {}
+        self._planned: list[Job] = []
         self._orders = itertools.count()
         self._preconditions = Preconditions(fabric, policy.allow_busy)
         self._given_up: set[str] = set()
@@ -88,7 +89,7 @@ class Engine:
         """
         self._deadline.start()
         self._known = Known(known, self._misses, self._policy.confirm)
-        jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
+        self._planned = jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
         targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
         self._fabric.gather(nodes_of(targets))
         self._fabric.read(asked(wants, self._cluster))
@@ -117,6 +118,12 @@ class Engine:
         again = self._repeats(job)
         self._add_now(again)
         return tuple(self._result(job, waiting) for job in again)
+
+    def peers(self, want: Want, waiting: Waiting = lambda: None) -> tuple[Measurement, ...]:
+        """Return the planned measurements of a pair's group, its own among them, all made."""
+        group = peers.group_of(self._job(want), self._cluster)
+        same = [job for job in self._planned if peers.group_of(job, self._cluster) == group]
+        return tuple(self._result(job, waiting) for job in same)
 
     def progress(self) -> Progress:
         """Return how far the run is."""

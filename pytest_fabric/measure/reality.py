@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_fabric.measure.earlier import Earlier, Past
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import CheckedSession, Fabric
-from pytest_fabric.measure.plan import Want
+from pytest_fabric.measure.plan import Policy, Want, job_of
 from pytest_fabric.measure.topics import TOPICS
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPort, Reading
 
@@ -14,9 +15,10 @@ from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPo
 class Reality:
     """Answers as a replay does, from nodes that are there."""
 
-    def __init__(self, engine: Engine, fabric: Fabric) -> None:
+    def __init__(self, engine: Engine, fabric: Fabric, earlier: Earlier) -> None:
         self._engine = engine
         self._fabric = fabric
+        self._earlier = earlier
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -29,6 +31,14 @@ class Reality:
     def alone(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
         """Return the measurements of a pair with nothing beside it, made now if need be."""
         return self._engine.alone(want, waiting)
+
+    def peers(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
+        """Return the measurements of a pair's group, once all of them are made."""
+        return self._engine.peers(want, waiting)
+
+    def past(self, want: Want) -> tuple[Past, ...]:
+        """Return what each run of the baseline has of a measurement; empty without a baseline."""
+        return self._earlier.of(job_of(want, self._fabric.cluster, Policy()).key)
 
     def port(self, port: Port) -> RdmaPort:
         """Return what a port says about itself. Raises TransportError, MeasurementError."""

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 from pytest_fabric.config import Cluster
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure import facts, plan
+from pytest_fabric.measure import facts, peers, plan
+from pytest_fabric.measure.earlier import Earlier, Past
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort, Reading
 
@@ -23,6 +24,7 @@ class Replay:
         measured: Iterable[Measured],
         known_facts: Mapping[str, NodeFacts],
         readings: Mapping[tuple[str, str], Reading],
+        earlier: Earlier | None = None,
     ) -> None:
         self._cluster = cluster
         self._policy = policy
@@ -30,6 +32,7 @@ class Replay:
         self._measured = {f"{m.record.target} {m.record.key}": m for m in measured}
         self._facts = known_facts
         self._readings = readings
+        self._earlier = earlier or Earlier()
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -57,6 +60,22 @@ class Replay:
             f"alone in {self._run}, found {len(found.alone) or 'none'}: it was not confirmed, "
             "--fabric-resume does that",
         )
+
+    def peers(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
+        """Return the stored measurements of a pair's group, as far as its ports are declared."""
+        job = plan.job_of(want, self._cluster, self._policy)
+        kind, declared = peers.kind_of(job.pair, self._cluster), set(self._cluster.ports())
+        found = []
+        for record in (m.record for m in self._measured.values()):
+            pair = Pair.parse(record.target)
+            is_known = record.key == job.settings.key and {pair.client, pair.server} <= declared
+            if is_known and peers.kind_of(pair, self._cluster) == kind:
+                found.append(record)
+        return tuple(found)
+
+    def past(self, want: Want) -> tuple[Past, ...]:
+        """Return what each run of the baseline has of a measurement; empty without a baseline."""
+        return self._earlier.of(plan.job_of(want, self._cluster, self._policy).key)
 
     def port(self, port: Port) -> RdmaPort:
         """Return what a port said about itself. Raises MeasurementError."""

@@ -12,7 +12,9 @@ from pytest_fabric.config.limits import (
     OPERATORS,
     RANGES,
     Absolute,
+    Baseline,
     Clause,
+    Peers,
     Range,
     Relative,
     Word,
@@ -67,6 +69,10 @@ def test_the_payload_rate_leaves_out_the_headers(
         ("link.layer", "== InfiniBand", Word("InfiniBand")),
         ("link.mtu", "== 4 KiB", Absolute("==", Quantity(4096, "B"))),
         ("pcie.speed", "16 GT/s .. 32 GT/s", Range(Quantity(16e9, "T/s"), Quantity(32e9, "T/s"))),
+        ("ib_write_bw.average", "within 3% of peers", Peers(0.03)),
+        ("ping.rtt_median", "within 12.5 %  of peers", Peers(0.125)),
+        ("ib_write_bw.average", ">= 0.98 x baseline", Baseline(">=", 0.98)),
+        ("ib_write_lat.4096.p99", "<=1.10x baseline", Baseline("<=", 1.1)),
     ],
 )
 def test_a_limit_is_read(metric: str, text: str, clause: Clause) -> None:
@@ -91,8 +97,14 @@ def test_a_limit_is_read(metric: str, text: str, clause: Clause) -> None:
         ("ib_write_lat.p99", "1 us .. 2 us .. 3 us"),
         ("ib_write_bw.average", ">= 0% of line rate"),
         ("ib_write_bw.average", ">= 201% of line rate"),
-        ("ib_write_bw.average", ">= 1.10 x baseline"),
-        ("ib_write_bw.average", "within 3% of peers"),
+        ("ib_write_bw.average", ">= 1.10 * baseline"),
+        ("ib_write_bw.average", ">= 0 x baseline"),
+        ("ib_write_bw.average", "== 1 x baseline"),
+        ("ib_write_bw.average", "within 0% of peers"),
+        ("ib_write_bw.average", "within 3 of peers"),
+        ("pause.growth", "<= 1.10 x baseline"),
+        ("link.raw_ber", "within 3% of peers"),
+        ("ping.loss", "within 3% of peers"),
         ("pause.growth", "== 0 //"),
         ("pause.growth", "== -1"),
     ],
@@ -114,7 +126,24 @@ def test_the_examples_of_messages_are_limits(metric: str) -> None:
 
 
 SIGNS = "<>=.% µ/0123456789-+eEusbGMTkKiBof"
-WORDS = ["5", "us", "Gb/s", "%", "of", "payload", "rate", "line", "..", "== 0", "<=", ">=", "\n"]
+WORDS = [
+    "within",
+    "peers",
+    "x baseline",
+    "5",
+    "us",
+    "Gb/s",
+    "%",
+    "of",
+    "payload",
+    "rate",
+    "line",
+    "..",
+    "== 0",
+    "<=",
+    ">=",
+    "\n",
+]
 
 
 @settings(deadline=None)
