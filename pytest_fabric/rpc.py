@@ -30,7 +30,7 @@ STOP = b"stop"
 MODULES = frozenset(
     f"pytest_fabric.{name}"
     for name in (
-        "declare",
+        "declare.declaration",
         "errors",
         "measure.plan",
         "parametrize",
