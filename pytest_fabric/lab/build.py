@@ -17,6 +17,7 @@ from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import adapters, gids
 from pytest_fabric.lab.cabling import cabled
+from pytest_fabric.lab.leaf import ALONE, Leaf
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
 
 #: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
@@ -169,6 +170,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter:
         network=place.network,
         **_class(roce),
         gpu=_pci(rail.gpu) if rail.gpu and ":" in rail.gpu else "",
+        edge=_edge(roce),
     )
 
 
@@ -207,6 +209,15 @@ def _class(roce: config.Roce | None) -> Class:
         priority = roce.cnp.priority
         found["cnp"] = (roce.cnp.dscp, roce.cnp.dscp >> 3 if priority is None else priority)
     return found
+
+
+def _edge(roce: config.Roce | None) -> Leaf:
+    """Return how the leaf treats the class: as declared; it marks what is lossless, or RDMA."""
+    if roce is None:
+        return ALONE
+    lossless = tuple(roce.lossless)
+    own = () if roce.class_priority is None else (roce.class_priority,)
+    return Leaf(lossless=lossless, marks=() if roce.ecn is False else lossless or own)
 
 
 def _speed(profile: config.Profile) -> float:

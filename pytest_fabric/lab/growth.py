@@ -11,11 +11,16 @@ from pytest_fabric.lab.history import lost, paused_us
 from pytest_fabric.lab.history import past as _past
 from pytest_fabric.lab.history import visible as _visible
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import PRIORITIES, Tally
+from pytest_fabric.lab.tally import PRIORITIES, Tally
 
 WORD_BYTES = 4
 
 QUEUE_COUNTER_WRAP = 2**32
+
+#: What `port_xmit_wait` counts in, which the specification of InfiniBand leaves to the device; and
+#: where it sticks.
+TICK_S = 64e-9
+MOST_TICKS = 2**32 - 1
 
 #: PMA counters that no traffic moves on a healthy port.
 PMA_STILL = (
@@ -62,14 +67,6 @@ QUEUE_STILL = (
     "rx_atomic_requests",
     "rx_dct_connect",
     "rx_icrc_encapsulated",
-)
-
-#: Congestion counters, which the driver has for RoCE only.
-QUEUE_CONGESTION = (
-    "np_cnp_sent",
-    "np_ecn_marked_roce_packets",
-    "rp_cnp_handled",
-    "rp_cnp_ignored",
 )
 
 PHYSICAL_STILL = (
@@ -148,6 +145,7 @@ def pma(port: Port, tally: Tally) -> dict[str, int]:
         "unicast_xmit_packets": past // 4096 + sent,
         "unicast_rcv_packets": past // 4096 + received,
         "link_downed": STALE["link_downed"] + lost(port, tally),
+        "port_xmit_wait": min(MOST_TICKS, STALE["port_xmit_wait"] + int(tally.waited_s / TICK_S)),
     }
     return _visible(port, {**_still(PMA_STILL), **moved})
 
@@ -163,8 +161,14 @@ def queue(port: Port, tally: Tally) -> dict[str, int]:
         "local_ack_timeout_err": tally.timeouts,
         "lifespan": 12,
     }
-    congestion = QUEUE_CONGESTION if port.is_ethernet else ()
-    return _visible(port, {**_still((*QUEUE_STILL, *congestion)), **moved})
+    congestion = {
+        "np_cnp_sent": int(tally.notices),
+        "np_ecn_marked_roce_packets": int(tally.marked),
+        "rp_cnp_handled": int(tally.heeded),
+        "rp_cnp_ignored": int(tally.ignored),
+    }
+    shown = congestion if port.is_ethernet else {}  # the driver has them for RoCE only
+    return _visible(port, {**_still(QUEUE_STILL), **shown, **moved})
 
 
 def ethernet(port: Port, tally: Tally) -> dict[str, int]:
@@ -212,17 +216,18 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     """Return the counters of pause; the driver shows them only where flow control is on."""
     values: dict[str, int] = {}
     for priority in port.lossless:
-        values |= _pauses(f"prio{priority}", tally.pauses[priority])
+        received, told_us = tally.pauses[priority], tally.paused_us[priority]
+        values |= _pauses(f"prio{priority}", received, told_us)
         waited = paused_us(port, tally.received_bytes[priority])
         values[f"tx_prio{priority}_pause_duration"] += waited
         values[f"tx_prio{priority}_pause"] += waited // 50
-    return values or _pauses("global", tally.pauses[0])
+    return values or _pauses("global", tally.pauses[0], tally.paused_us[0])
 
 
-def _pauses(which: str, received: int) -> dict[str, int]:
+def _pauses(which: str, received: int, told_us: float) -> dict[str, int]:
     return {
         f"rx_{which}_pause": 41 + received,
-        f"rx_{which}_pause_duration": 8 + received // 4,  # microseconds
+        f"rx_{which}_pause_duration": 8 + int(told_us),
         f"tx_{which}_pause": 12,
         f"tx_{which}_pause_duration": 3,
         f"rx_{which}_pause_transition": 20 + received // 2,

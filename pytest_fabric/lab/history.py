@@ -6,7 +6,7 @@ import random
 from functools import cache
 
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import Tally
+from pytest_fabric.lab.tally import Tally
 
 #: A link that flaps is lost once in so many packets.
 PACKETS_PER_FLAP = 20_000_000

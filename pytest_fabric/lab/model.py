@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from pytest_fabric import results
 from pytest_fabric.lab import machine
+from pytest_fabric.lab.leaf import ALONE, Leaf
 
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
@@ -102,7 +103,8 @@ class Port:
     trusts PCP knows the class of RDMA only where its frames are tagged; `ecn` holds the points of
     congestion control that are on, `cnp` DSCP and priority of its notifications.
 
-    `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares; of its
+    `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares, `edge` how
+    that one treats it; of its
     switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
@@ -166,6 +168,7 @@ class Port:
     irqs: str = "spread"
     gpu: str = ""
     loses: float = 0.0
+    edge: Leaf = ALONE
 
     @property
     def is_ethernet(self) -> bool:

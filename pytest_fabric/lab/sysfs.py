@@ -10,7 +10,7 @@ from pytest_fabric.lab import gids, growth, machine, procfs, qos, slots
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
-from pytest_fabric.lab.traffic import Tally
+from pytest_fabric.lab.tally import Tally
 
 #: InfiniBand name of a lane's rate in Gb/s, as the kernel prints it in `rate`.
 LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}

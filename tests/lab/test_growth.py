@@ -51,7 +51,7 @@ def test_traffic_moves_bytes_and_packets_and_nothing_else() -> None:
 
 def test_pause_moves_the_pause_counters_of_its_priority() -> None:
     tally = Tally()
-    tally.pauses[3] = 1000
+    tally.pauses[3], tally.paused_us[3] = 1000, 250.4
 
     assert grown(port(), tally) == {
         "rx_prio3_pause": 1000,

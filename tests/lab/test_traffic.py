@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
+from pytest_fabric.lab import physics
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.traffic import Flow, Traffic
 
 from .clusters import INFINIBAND, ROCE, port
 
 MIB = 2**20
+
+#: Payload that fills a 400 Gb/s port at an MTU of 4096.
+FULL = physics.goodput_bps(MIB, 4, port(), port(ROCE, "gpu002:rail0"), Random(1))
 
 
 class Watch:
@@ -93,34 +99,44 @@ def test_a_read_is_requested_by_the_one_who_receives(traffic: Traffic, watch: Wa
 
 def test_two_flows_into_one_port_share_it(traffic: Traffic, watch: Watch) -> None:
     one, other, third = ports()
+    flows = flow(one, other, bps=FULL), flow(third, other, bps=FULL)
+
+    run(traffic, watch, *flows)
+
+    assert [each.average_bps() / FULL for each in flows] == [pytest.approx(0.49, abs=0.002)] * 2
+
+
+def test_two_flows_that_fit_into_one_port_do_not_notice(traffic: Traffic, watch: Watch) -> None:
+    one, other, third = ports()
     flows = flow(one, other), flow(third, other)
 
     run(traffic, watch, *flows)
 
-    assert [each.average_bps() for each in flows] == [pytest.approx(4e9)] * 2
+    assert [each.average_bps() for each in flows] == [8e9] * 2
 
 
 def test_what_was_alone_for_half_of_its_time_had_all_of_the_port_then(
     traffic: Traffic, watch: Watch
 ) -> None:
     one, other, third = ports()
-    first, second = flow(one, other), flow(third, other)
+    first, second = flow(one, other, bps=FULL), flow(third, other, bps=FULL)
     traffic.start(first)
     watch.now += 0.5
     traffic.start(second)
     watch.now += 0.5
     traffic.stop(first, complete=True)
 
-    assert first.average_bps() == pytest.approx(6e9)
+    assert first.average_bps() / FULL == pytest.approx(0.75, abs=0.01)
+    assert second.share == 1
 
 
 def test_opposite_directions_and_other_ports_do_not_share(traffic: Traffic, watch: Watch) -> None:
     one, other, third = ports()
-    flows = flow(one, other), flow(other, third)
+    flows = flow(one, other, bps=FULL), flow(other, third, bps=FULL)
 
     run(traffic, watch, *flows)
 
-    assert [each.average_bps() for each in flows] == [pytest.approx(8e9)] * 2
+    assert [each.average_bps() for each in flows] == [FULL] * 2
 
 
 def test_counters_advance_while_traffic_flows(traffic: Traffic, watch: Watch) -> None:
@@ -172,7 +188,7 @@ def test_infiniband_frames_are_counted_whole(traffic: Traffic, watch: Watch) -> 
 def test_foreign_traffic_flows_all_the_time_both_ways_and_takes_its_share(watch: Watch) -> None:
     uptime = Watch()
     traffic = Traffic(watch, uptime)
-    ours = flow(*ports("foreign_traffic@gpu001:rail0")[:2])
+    ours = flow(*ports("foreign_traffic@gpu001:rail0")[:2], bps=FULL)
     busy, quiet = ours.sender, ours.receiver
 
     uptime.now += 1.0
@@ -182,4 +198,4 @@ def test_foreign_traffic_flows_all_the_time_both_ways_and_takes_its_share(watch:
     assert sent == pytest.approx(0.25 * 400e9 / 8, rel=0.01)
     assert traffic.tally(busy).sent_bytes[3] - sent == traffic.tally(quiet).received_bytes[3]
     assert sum(traffic.tally(busy).received_bytes) > sent
-    assert ours.average_bps() == pytest.approx(6e9)
+    assert ours.average_bps() == pytest.approx(0.75 * FULL, rel=0.001)

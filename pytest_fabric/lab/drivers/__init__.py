@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pytest_fabric.lab import growth
 from pytest_fabric.lab.drivers import bnxt, ice
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import Tally
+from pytest_fabric.lab.tally import Tally
 
 Counters: TypeAlias = Callable[[Port, Tally], dict[str, int]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytest_fabric.lab.history import lost, past, paused_us, visible
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import PRIORITIES, Tally
+from pytest_fabric.lab.tally import PRIORITIES, Tally
 
 #: bnxt_re shows the registers of the card as they are.
 REGISTER_WRAP = 2**48
@@ -70,9 +70,6 @@ HARDWARE_STILL = (
     "rx_atomic_req",
     "rx_send_req",
     "rx_out_of_buffer",
-    "tx_cnp_pkts",
-    "rx_cnp_pkts",
-    "rx_ecn_marked_pkts",
     "pacing_reschedule",
     "pacing_complete",
     "pacing_alerts",
@@ -133,6 +130,9 @@ def hardware(port: Port, tally: Tally) -> dict[str, int]:
             "oos_drop_count": STALE["oos_drop_count"] + tally.gaps,
             "seq_err_naks_rcvd": STALE["seq_err_naks_rcvd"] + tally.resent,
             "to_retransmits": tally.timeouts,
+            "tx_cnp_pkts": int(tally.notices),
+            "rx_cnp_pkts": int(tally.heeded + tally.ignored),
+            "rx_ecn_marked_pkts": int(tally.marked),
             "lifespan": 10,
         },
     )
@@ -223,7 +223,8 @@ def _extended(port: Port, tally: Tally) -> dict[str, int]:
         values[f"rx_bytes_cos{p}"] = _older(port, p) + tally.received_bytes[p]
         values[f"rx_packets_cos{p}"] = _older(port, p) // 4096 + tally.received_packets[p]
     for p, count in enumerate(_received_pauses(port, tally)):
-        values[f"pfc_pri{p}_rx_duration_us"] = count // 4
+        told_us = tally.paused_us[p] if p in port.lossless else 0.0
+        values[f"pfc_pri{p}_rx_duration_us"] = int(told_us)
         values[f"pfc_pri{p}_rx_transitions"] = count // 2
     values |= {"rx_bits": 8 * (past(port) + sum(tally.received_bytes))}
     values |= _still(("rx_buffer_passed_threshold", "rx_pcs_symbol_err", "rx_corrected_bits"))

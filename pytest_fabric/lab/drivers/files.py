@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_fabric.lab import drivers
 from pytest_fabric.lab.filesystem import Entry
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import Tally
+from pytest_fabric.lab.tally import Tally
 
 #: How long the kernel keeps what it has read of `hw_counters/`: its 10 ms, in whole ticks.
 LIFESPAN_S = 0.012

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pytest_fabric.lab.history import lost, past, paused_us, visible
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.traffic import PRIORITIES, Tally
+from pytest_fabric.lab.tally import PRIORITIES, Tally
 
 #: Counters that are above zero on a healthy machine with a past.
 STALE = {
@@ -46,10 +46,6 @@ HARDWARE_STILL = (
     "iwOutRdmaSends",
     "iwRdmaBnd",
     "iwRdmaInv",
-    "cnpHandled",
-    "cnpIgnored",
-    "cnpSent",
-    "RxECNMrkd",
 )
 
 #: The kernel's own traffic, then queues.
@@ -131,6 +127,10 @@ def hardware(port: Port, tally: Tally) -> dict[str, int]:
             "iwOutRdmaReads": requests + tally.read_requests,
             "iwOutRdmaWrites": requests,
             "tcpRetransSegs": STALE["tcpRetransSegs"] + tally.resent,
+            "cnpHandled": int(tally.heeded),
+            "cnpIgnored": int(tally.ignored),
+            "cnpSent": int(tally.notices),
+            "RxECNMrkd": int(tally.marked),
             "lifespan": 10,
         },
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_fabric.lab import drivers
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import ETHERNET, Port
-from pytest_fabric.lab.traffic import Tally
+from pytest_fabric.lab.tally import Tally
 
 
 def _without_counter(port: Port) -> Port:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from random import Random
 
 from pytest_fabric.lab import physics
@@ -129,6 +130,15 @@ class Session:
             bulk=not self.options.is_latency,
             arrives=receiver.arrival(sender, asked),
             answers_arrive=sender.arrival(receiver, answered),
+            hashes=self._hashes(sender, receiver),
+        )
+
+    def _hashes(self, sender: Port, receiver: Port) -> tuple[int, ...]:
+        """Return what switches make of the addresses of each queue pair, one way."""
+        pairs = zip(self.pairs[self.client], self.pairs[self.server], strict=True)
+        return tuple(
+            zlib.crc32(f"{sender.id} {receiver.id} {one.qpn} {other.qpn}".encode())
+            for one, other in pairs
         )
 
     def _measure(self) -> physics.Latencies:
