@@ -19,6 +19,7 @@ from pytest_fabric.items import ItemHooks
 from pytest_fabric.live import LiveLine
 from pytest_fabric.parametrize import loaded, problem_key
 from pytest_fabric.policy import policy_of, require_confirmed
+from pytest_fabric.prove import catalogue
 from pytest_fabric.run import FabricRun
 from pytest_fabric.selection import Selection
 from pytest_fabric.sources import without_baseline
@@ -61,7 +62,9 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
         history = history_of(config, inventory, policy)
-        run = FabricRun(inventory, policy, config.getoption("--fabric-fault"), out, history)
+        faults = config.getoption("--fabric-fault")
+        files = catalogue.sources(config.pluginmanager) if faults else ()
+        run = FabricRun(inventory, policy, faults, out, history, files)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:

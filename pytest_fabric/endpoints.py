@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pytest_fabric.config import Cluster
@@ -22,8 +23,11 @@ LAB_S = 30.0
 class Lab:
     """The lab's process: it lives as long as our end of its standard input is open."""
 
-    def __init__(self, cluster: Cluster, faults: Sequence[str]) -> None:
+    def __init__(
+        self, cluster: Cluster, faults: Sequence[str], sources: Sequence[Path] = ()
+    ) -> None:
         options = [f"--fault={fault}" for fault in faults]
+        options += [f"--faults={path}" for path in sources]
         # A file and no pipe: nobody reads it while the lab runs, and a full pipe would stop it.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._process = subprocess.Popen(

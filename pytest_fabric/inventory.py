@@ -77,6 +77,11 @@ def load(config: pytest.Config) -> Inventory:
             f"--fabric-fault: expected transport lab in {path.name}, got {cluster.transport}: "
             "only the lab can be broken"
         )
+    if config.getoption("--fabric-prove") and cluster.transport != "lab":
+        raise ConfigError(
+            f"--fabric-prove: expected transport lab in {path.name}, got {cluster.transport}: "
+            "only the lab can be broken"
+        )
     ports = _selected(cluster, config.getoption("--fabric-nodes"))
     strategy = config.getoption("--fabric-pairs") or cluster.pairs.strategy
     return Inventory(cluster, ports, _pairs(cluster, ports, strategy), strategy)

@@ -51,6 +51,12 @@ def add(parser: pytest.Parser) -> None:
         help="Break the lab in this way, as in latency_tail@gpu002:rail0 (repeatable)",
     )
     group.addoption(
+        "--fabric-prove",
+        action="store_true",
+        help="Break the lab in every way that the selected tests declare with @catches, and see "
+        "each fault caught at its place and nothing else (lab only)",
+    )
+    group.addoption(
         "--fabric-plan",
         action="store_true",
         help="Print what would be measured where and for how long, contact nobody, and stop",
@@ -125,6 +131,7 @@ def conflict(config: pytest.Config) -> str | None:
         "--fabric-plan": config.getoption("--fabric-plan"),
         "--fabric-baseline": bool(config.getoption("--fabric-baseline")),
         "--fabric-no-baseline": config.getoption("--fabric-no-baseline"),
+        "--fabric-prove": config.getoption("--fabric-prove"),
         "-n": config.getoption("dist", "no") != "no",
     }
     reasons = {
@@ -134,6 +141,11 @@ def conflict(config: pytest.Config) -> str | None:
         ("--fabric-replay", "-n"): "a replay takes seconds in one process",
         ("--fabric-resume", "--fabric-plan"): "a plan does not know what is measured already",
         ("--fabric-no-baseline", "--fabric-baseline"): "give one of them",
+        ("--fabric-prove", "--fabric-resume"): "a proof measures in labs of its own",
+        ("--fabric-prove", "--fabric-replay"): "a proof measures in labs of its own",
+        ("--fabric-prove", "--fabric-fault"): "a proof chooses the faults by itself",
+        ("--fabric-prove", "--fabric-plan"): "a plan is of one run, and a proof makes several",
+        ("--fabric-prove", "-n"): "a proof starts processes of its own",
     }
     for (one, other), reason in reasons.items():
         if given[one] and given[other]:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_fabric import fixtures, markers, options
+from pytest_fabric import fixtures, hookspecs, markers, options
 from pytest_fabric.errors import ConfigError, FabricError
 
 #: The name of parametrize.TARGET, without importing what it needs.
@@ -17,6 +17,11 @@ TARGET = "_fabric_target"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register the options."""
     options.add(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register the hooks that others can have for us."""
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,7 +81,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     is_ours = any(_is_ours(item) or markers.is_ours(item) for item in session.items)
     if session.config.option.collectonly or not is_ours:
         return
-    if hasattr(session.config, "workerinput"):
+    if session.config.getoption("--fabric-prove"):
+        importlib.import_module("pytest_fabric.prove.session").begin(session)
+    elif hasattr(session.config, "workerinput"):
         importlib.import_module("pytest_fabric.worker").begin(session)
     else:
         importlib.import_module("pytest_fabric.activate").activate(session)

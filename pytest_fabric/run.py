@@ -44,6 +44,7 @@ class FabricRun:
         faults: Sequence[str],
         out: Path,
         history: History,
+        sources: Sequence[Path] = (),
     ) -> None:
         self.inventory = inventory
         self.cluster = inventory.cluster
@@ -55,7 +56,7 @@ class FabricRun:
         self._earlier = history.earlier
         stored = history.replayed
         has_lab = self.cluster.transport == "lab" and stored is None
-        self._lab = endpoints.Lab(self.cluster, faults) if has_lab else None
+        self._lab = endpoints.Lab(self.cluster, faults, sources) if has_lab else None
         self.directory = RunDirectory.create(out, datetime.now(), history.begin)
         reached = endpoints.of(self.cluster, self._lab) if stored is None else {}
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)

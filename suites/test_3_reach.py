@@ -6,7 +6,7 @@ The quick measurements, before the long ones: where RDMA does not reach at all, 
 from pytest_fabric import catches, measure, ping, rdma_reach
 
 
-@catches("ping_loss", "ping_blocked")
+@catches("ping_loss", "ping_blocked", "ssh_down", "ssh_silent")
 @measure(ping())
 def test_ping(result, limits):
     assert result.loss in limits["ping.loss"]
@@ -24,13 +24,14 @@ def test_ping_full_size(result, limits):
     assert result.loss in limits["ping.full.loss"]
 
 
-@catches("mtu_low")
+@catches("mtu_low", "mtu_low_at_both_ends")
 @measure(ping(full_size=True))
 def test_rdma_mtu_fits_the_path(result, limits):
     assert result.mtu in limits["link.mtu"]
 
 
-@catches("rdma_blocked")
+@catches("rdma_blocked", "tool_missing", "tool_garbage", "tool_silent", "tool_hangs")
+@catches("row_then_error")
 @measure(rdma_reach())
 def test_rdma(result, limits):
     assert result.median in limits["ib_write_lat.median"]

@@ -74,6 +74,28 @@ def parse(
 
 
 @app.command()
+def faults(
+    pattern: Annotated[
+        str | None, typer.Argument(help="A part of a name, or a pattern such as 'pcie_*'")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs")] = False,
+    suites: Annotated[
+        Path | None,
+        typer.Option(help="Tests of which to say what each catches (default: suites, if it is)"),
+    ] = None,
+) -> None:
+    """List the faults that the lab can have: where, what, why, and which tests catch them."""
+    listing = importlib.import_module("pytest_fabric.cli.faults")
+    usual = Path("suites")
+    try:
+        found = listing.listed(pattern, suites or (usual if usual.is_dir() else None))
+    except ConfigError as error:
+        typer.echo(error.lines[0], err=True)
+        raise typer.Exit(EXIT_USAGE) from None
+    typer.echo(listing.as_json(*found) if as_json else "\n".join(listing.as_lines(*found)))
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of cluster.yaml, which gives completion in editors."""
     config = importlib.import_module("pytest_fabric.config")

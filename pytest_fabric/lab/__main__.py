@@ -16,6 +16,7 @@ from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import build, faults
 from pytest_fabric.lab.commands.id import USER
 from pytest_fabric.lab.fabric import Fabric
+from pytest_fabric.lab.faults import sources
 from pytest_fabric.lab.server import Server
 
 #: Exit status of a wrong command line, cluster or fault, as pytest's for usage errors.
@@ -27,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         cluster = config.load(options.cluster)
-        nodes = faults.inject(build.nodes(cluster), options.fault)
+        known = sources.known(options.faults)
+        nodes = faults.inject(build.nodes(cluster), options.fault, known)
     except ConfigError as error:
         print("\n".join(error.lines), file=sys.stderr)
         return USAGE
@@ -58,6 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("cluster", type=Path, help="the cluster file")
     parser.add_argument(
         "--fault", action="append", default=[], metavar="NAME@TARGET", help="inject a fault"
+    )
+    parser.add_argument(
+        "--faults",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="a file with a function pytest_fabric_faults, whose faults are known too",
     )
     parser.add_argument("--seed", type=int, help="choose other random values")
     parser.add_argument(

@@ -179,7 +179,7 @@ def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
     """Return what the client printed and both ends counted mean. Raises FabricError."""
     seen = _window(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
-    parsed = perftest.parse(run.verdict(context, ran))
+    parsed = _parsed(context, run.verdict(context, ran))
     if isinstance(seen, MeasurementError):
         raise seen  # after what the tools told: a node that is lost has no counters either
     row = _row(context, parsed)
@@ -246,6 +246,14 @@ def _unknown(shot: Snapshot) -> dict[str, str]:
         except CounterError as error:
             missing[meaning] = str(error)
     return missing
+
+
+def _parsed(context: Context, told: str) -> perftest.Run:
+    """Return what the client told. Raises NotRecognisedError, which names the client."""
+    try:
+        return perftest.parse(told)
+    except NotRecognisedError as error:
+        raise NotRecognisedError(f"client at {context.pair.client}: {error}") from None
 
 
 def _row(context: Context, parsed: perftest.Run) -> Latency | Bandwidth:

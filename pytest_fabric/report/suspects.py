@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fabric.report.blame import EVERY, FAILS, LIKELY, Blame, by_pairs, direct, named, silent
 from pytest_fabric.report.clean import clean_line
@@ -25,10 +25,14 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Suspect:
-    """A place that failures point to (several, when they cannot be told apart), and why."""
+    """A place that failures point to (several, when they cannot be told apart), and why.
+
+    `place` is for people: many are folded into few words; `places` are their names.
+    """
 
     place: str
     explanation: str
+    places: tuple[str, ...] = field(default=(), compare=False)
 
 
 def suspects(verdicts: Sequence[Verdict]) -> list[Suspect]:
@@ -41,7 +45,7 @@ def suspects(verdicts: Sequence[Verdict]) -> list[Suspect]:
     by_places: dict[tuple[str, ...], list[Blame]] = defaultdict(list)
     for blame in blames:
         by_places[tuple(sorted(blame.places))].append(blame)
-    return [Suspect(fold(places), _explain(found)) for places, found in by_places.items()]
+    return [Suspect(fold(places), _explain(found), places) for places, found in by_places.items()]
 
 
 def _only_named(verdicts: Sequence[Verdict], found: Sequence[Blame]) -> list[Blame]:

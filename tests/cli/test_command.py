@@ -94,3 +94,47 @@ def test_schema_is_a_json_schema(tmp_path: Path) -> None:
     done = command("schema", cwd=tmp_path)
 
     assert {"nodes", "rails", "profiles"} <= set(json.loads(done.stdout)["properties"])
+
+
+def test_faults_are_listed_with_the_tests_that_catch_them(tmp_path: Path) -> None:
+    """Also those of a hook in the suites, and for programs too."""
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "conftest.py").write_text(
+        "from pytest_fabric.lab.faults import Fault\n"
+        "def pytest_fabric_faults():\n"
+        "    return [Fault('pcie_rust', ('node',), 'rusty', 'rain', on_node=lambda node: node)]\n"
+    )
+    (tmp_path / "suites" / "test_1_ours.py").write_text(
+        "@catches('pcie_rust')\ndef test_rust(result): ...\n"
+        "@pytest.mark.catches('pcie_speed')\n"
+        "class TestAll:\n"
+        "    @catches('pcie_width')\n"
+        "    def test_slot(self, result): ...\n"
+    )
+    told = command("faults", "pcie", cwd=tmp_path)
+    printed = command("faults", "--json", "pcie_*", cwd=tmp_path)
+
+    assert "pcie_rust@NODE\n  rusty\n  cause: rain\n  caught by: test_rust\n" in told.stdout
+    caught = {one["name"]: one["caught_by"] for one in json.loads(printed.stdout)}
+    assert caught == {
+        "pcie_width": ["test_slot"],
+        "pcie_speed": ["test_slot"],
+        "pcie_rust": ["test_rust"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("faults", "nosuch"), "expected a part of a fault's name, got 'nosuch'"),
+        (("faults", "--suites", "nowhere"), "expected a folder with tests"),
+    ],
+)
+def test_wrong_use_of_faults_is_one_line(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    done = command(*words, cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -6,7 +6,7 @@ A fault turns a healthy node into a faulty one; everything else follows from the
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
@@ -21,7 +21,7 @@ from pytest_fabric.lab.faults import (
     traffic,
     wiring,
 )
-from pytest_fabric.lab.faults.fault import Fault
+from pytest_fabric.lab.faults.fault import Fault as Fault
 from pytest_fabric.lab.model import Node
 from pytest_fabric.results import Port as PortId
 
@@ -32,27 +32,29 @@ CATALOGUE = {
 }
 
 
-def inject(nodes: Sequence[Node], faults: Iterable[str]) -> tuple[Node, ...]:
+def inject(
+    nodes: Sequence[Node], faults: Iterable[str], known: Mapping[str, Fault] = CATALOGUE
+) -> tuple[Node, ...]:
     """Return the nodes with every fault `NAME@TARGET` applied.
 
     TARGET is a node or a port `NODE:RAIL`. Raises ConfigError on an unknown name or target.
     """
     by_name = {node.name: node for node in nodes}
     for text in faults:
-        fault, target = _parse(text, by_name)
+        fault, target = _parse(text, by_name, known)
         by_name[target.node] = _apply(fault, by_name[target.node], target.rail)
         if fault.on_fabric is not None:
             by_name = dict(fault.on_fabric(by_name, target))
     return tuple(by_name.values())
 
 
-def _parse(text: str, nodes: dict[str, Node]) -> tuple[Fault, PortId]:
+def _parse(text: str, nodes: dict[str, Node], known: Mapping[str, Fault]) -> tuple[Fault, PortId]:
     name, at, target = text.partition("@")
     if not at:
         raise ConfigError(f"fault {text!r}: expected NAME@TARGET, such as link_speed@node:rail")
-    if name not in CATALOGUE:
-        raise ConfigError(f"fault {text!r}: expected {_choice(name, CATALOGUE)}, got {name!r}")
-    fault = CATALOGUE[name]
+    if name not in known:
+        raise ConfigError(f"fault {text!r}: expected {_choice(name, known)}, got {name!r}")
+    fault = known[name]
     node, colon, rail = target.partition(":")
     if node not in nodes:
         raise ConfigError(f"fault {text!r}: expected {_choice(node, nodes)}, got {node!r}")

@@ -14,7 +14,9 @@ class Fault:
     """A fault of the catalogue; `places` says whether a node, a port or both can have it.
 
     `on_port` is applied to the port, or to every port of the node; `on_node` to the node,
-    `on_fabric` to all nodes: what is between two of them changes both.
+    `on_fabric` to all nodes: what is between two of them changes both. `spread` says how far its
+    effect is seen: at its `place`, on the whole `node`, at the `next` place too, on all of the
+    `leaf`, or on the whole `fabric`.
     """
 
     name: str
@@ -25,3 +27,4 @@ class Fault:
     on_node: Callable[[Node], Node] | None = None
     layers: tuple[str, ...] = (ETHERNET, INFINIBAND)
     on_fabric: Callable[[Mapping[str, Node], PortId], Mapping[str, Node]] | None = None
+    spread: str = "place"

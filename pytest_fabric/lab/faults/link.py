@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab.faults.fault import Fault
-from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Port
+from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Node, Port
+from pytest_fabric.results import Port as PortId
 
 
 def _half_speed(port: Port) -> Port:
@@ -62,6 +64,26 @@ def _weak_laser(port: Port) -> Port:
     return replace(port, module=replace(port.module, sent_dbm=(first - 7, *others)))
 
 
+def _low_at_both_ends(nodes: Mapping[str, Node], target: PortId) -> Mapping[str, Node]:
+    """Give a port and the same rail of the next node the same low MTU."""
+    names = list(nodes)
+    start = names.index(target.node)
+    order = [*names[start:], *names[:start]]
+    pair = [name for name in order if any(p.id.rail == target.rail for p in nodes[name].ports)][:2]
+    if len(pair) < 2:
+        raise ConfigError(f"fault mtu_low_at_both_ends@{target}: expected two ports, found one")
+    return {
+        name: replace(
+            node,
+            ports=tuple(
+                _low_mtu(port) if name in pair and port.id.rail == target.rail else port
+                for port in node.ports
+            ),
+        )
+        for name, node in nodes.items()
+    }
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "link_speed",
@@ -105,6 +127,14 @@ FAULTS: tuple[Fault, ...] = (
         "the active RDMA MTU is 1024",
         "an interface left at an MTU of 1500",
         on_port=_low_mtu,
+    ),
+    Fault(
+        "mtu_low_at_both_ends",
+        ("port",),
+        "the active RDMA MTU of the port and of the same rail of the next node is 1024",
+        "a rack whose interfaces were set up with an MTU of 1500: its nodes agree with one another",
+        on_fabric=_low_at_both_ends,
+        spread="next",
     ),
     Fault(
         "gid_missing",

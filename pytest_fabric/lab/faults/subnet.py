@@ -21,6 +21,7 @@ FAULTS: tuple[Fault, ...] = (
         "opensm stopped, or a switch that ran it was restarted without it",
         on_node=lambda node: replace(node, has_manager=False),
         layers=(INFINIBAND,),
+        spread="fabric",
     ),
     Fault(
         "wrong_partition",
@@ -45,6 +46,7 @@ FAULTS: tuple[Fault, ...] = (
         "a dirty connector or a damaged cable between switches: no node shows it",
         on_port=_uplink("slow"),
         layers=(INFINIBAND,),
+        spread="leaf",
     ),
     Fault(
         "ib_link_down",
@@ -53,5 +55,6 @@ FAULTS: tuple[Fault, ...] = (
         "a manager that could not reach the switch, or an M_Key that differs",
         on_port=_uplink("down"),
         layers=(INFINIBAND,),
+        spread="leaf",
     ),
 )

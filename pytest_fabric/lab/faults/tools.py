@@ -67,6 +67,7 @@ FAULTS: tuple[Fault, ...] = (
         "a process of somebody else holds an RDMA context and a queue pair",
         "a job that was not drained, or one that did not end",
         on_port=lambda port: replace(port, is_held=True),
+        spread="node",
     ),
     Fault(
         "gpu_job",

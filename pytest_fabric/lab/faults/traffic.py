@@ -47,6 +47,7 @@ FAULTS: tuple[Fault, ...] = (
         "a host that cannot take in what it is sent: a hung process, a slow PCIe path",
         on_port=lambda port: replace(port, storms=True),
         layers=(ETHERNET,),
+        spread="fabric",
     ),
     Fault(
         "foreign_traffic",
@@ -54,6 +55,7 @@ FAULTS: tuple[Fault, ...] = (
         "a quarter of the line is filled with somebody else's traffic, both ways",
         "a job, storage or a backup that shares the port",
         on_port=lambda port: replace(port, foreign=0.25),
+        spread="node",
     ),
     Fault(
         "packet_loss",

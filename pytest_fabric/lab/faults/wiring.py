@@ -49,6 +49,7 @@ FAULTS: tuple[Fault, ...] = (
         "its first two ports",
         "two cables crossed in a bundle, or labels read from the wrong side",
         on_fabric=_swapped,
+        spread="next",
     ),
     Fault(
         "cable_wrong_port",

@@ -1,0 +1,1 @@
+"""`--fabric-prove`: every fault of the lab is injected, and each must be caught at its place."""
