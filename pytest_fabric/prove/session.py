@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from pytest_fabric.active import interrupt
-from pytest_fabric.answers import target_of
 from pytest_fabric.declare import rdma_reach
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import user_path
@@ -25,6 +24,7 @@ from pytest_fabric.prove.drive import Driver, Shown, Site
 from pytest_fabric.prove.judge import Judged
 from pytest_fabric.prove.proof import Proof, conclude
 from pytest_fabric.prove.shape import model_of
+from pytest_fabric.wants import target_of
 
 #: Waves at a time: each is two processes, which wait for one another half of the time.
 AT_ONCE = 2
