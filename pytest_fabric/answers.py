@@ -124,7 +124,8 @@ class Answers:
             record = measured.record
             return self._awaited(lambda it, wait: self._others.group(it, record, wait), want)
 
-        return PairResult(*found, group, partial(self._others.past, want))
+        line = self.cluster.line_rate_bps(pair.client, pair.server)
+        return PairResult(*found, group, partial(self._others.past, want), line)
 
     def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
         """Return what a source answers, and show how far the run is meanwhile."""

@@ -1,8 +1,8 @@
 """What can be limited: the name of each metric, and the base unit of its values.
 
 A metric of a tool is `TOOL.STATISTIC`, or `TOOL.BYTES.STATISTIC` for a message size other than
-the tool's usual one (`ping.full.STATISTIC` for the largest packet). A counter metric is
-`MEANING.growth`. A link metric names a declared fact.
+the tool's usual one (`ping.full.STATISTIC` for the largest packet). What iperf3 measures is called
+`tcp.STATISTIC`. A counter metric is `MEANING.growth`. A link metric names a declared fact.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 LATENCY_TOOLS = ("ib_write_lat", "ib_read_lat", "ib_send_lat")
 PROBES = ("ping",)
 BANDWIDTH_TOOLS = ("ib_write_bw", "ib_read_bw", "ib_send_bw")
+TCP_TOOLS = ("iperf3",)
 
 TOOLS = (*LATENCY_TOOLS, *BANDWIDTH_TOOLS, *PROBES)
 
@@ -25,6 +26,19 @@ BANDWIDTH_STATISTICS = {
 
 #: What is known of packets that come back, of the usual size and of the largest (`ping.full.loss`).
 REACH_STATISTICS = {"loss": "", "rtt_min": "s", "rtt_median": "s", "rtt_max": "s"}
+
+#: What is known of TCP between two ports: what arrived, the share of segments that were sent again,
+#: the smoothed round trips of the senders, and how evenly the streams shared (Jain's index).
+TCP_STATISTICS = {
+    "throughput": "b/s",
+    "retransmissions": "",
+    "rtt": "s",
+    "rtt_max": "s",
+    "fairness": "",
+}
+
+#: First words of metrics that are measured only where a profile declares a limit of them.
+OPTIONAL = frozenset({"tcp"})
 
 #: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
 MEANINGS = (
@@ -141,14 +155,20 @@ NOBODY = "(no neighbour)"
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}
 
 
+def family(tool: str) -> str:
+    """Return what the metrics of a tool begin with."""
+    return "tcp" if tool in TCP_TOOLS else tool
+
+
 def names() -> tuple[str, ...]:
     """Return every metric name, without those that carry a message size."""
     latency = [f"{tool}.{name}" for tool in LATENCY_TOOLS for name in LATENCY_STATISTICS]
     bandwidth = [f"{tool}.{name}" for tool in BANDWIDTH_TOOLS for name in BANDWIDTH_STATISTICS]
     probes = [f"{tool}{size}" for tool in PROBES for size in ("", ".full")]
     reach = [f"{probe}.{name}" for probe in probes for name in REACH_STATISTICS]
+    tcp = [f"tcp.{name}" for name in TCP_STATISTICS]
     growth = [f"{name}.growth" for name in MEANINGS]
-    return (*latency, *bandwidth, *reach, *growth, *LINK_METRICS, *FACT_UNITS)
+    return (*latency, *bandwidth, *reach, *tcp, *growth, *LINK_METRICS, *FACT_UNITS)
 
 
 def unit_of(metric: str) -> str | None:
@@ -161,4 +181,6 @@ def unit_of(metric: str) -> str | None:
     statistic = plain.rpartition(".")[2]
     if plain.partition(".")[0] in PROBES:
         return REACH_STATISTICS[statistic]
+    if plain.startswith("tcp."):
+        return TCP_STATISTICS[statistic]
     return "s" if statistic in LATENCY_STATISTICS else BANDWIDTH_STATISTICS.get(statistic, "")

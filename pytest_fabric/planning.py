@@ -14,11 +14,11 @@ from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.probe import LINGER_S
 from pytest_fabric.measure.schedule import Schedule, simulate
 from pytest_fabric.measure.settings import INTERVAL_S, Settings
-from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES, TCP_TOOLS
 from pytest_fabric.pairs import leaf_pairs, port_coverage
 from pytest_fabric.report.places import fold
 from pytest_fabric.results import Pair, Port
-from pytest_fabric.tools import perftest, ping
+from pytest_fabric.tools import iperf3, perftest, ping
 from pytest_fabric.wants import Target, target_of, wants_of
 
 #: So many targets are listed; all of them with -v.
@@ -30,6 +30,8 @@ PHASES = (
     "latency, alone",
     "bandwidth",
     "bandwidth, alone",
+    "tcp",
+    "tcp, alone",
     "disruptive",
     "disruptive, alone",
 )
@@ -124,6 +126,8 @@ def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     settings, cluster = job.settings, inventory.cluster
     if settings.tool in PROBES:
         return _ping(settings)
+    if settings.tool in TCP_TOOLS:
+        return (*cluster.tools.prefix, *_iperf3(settings, cluster.tools.ports[0]))
     is_ethernet = cluster.rail(job.pair.client).profile.link.layer == "Ethernet"
     words = perftest.command(
         settings.tool,
@@ -156,6 +160,11 @@ def _ping(settings: Settings) -> tuple[str, ...]:
     )
     place = words.index("-s") + 1
     return (*words[:place], "PAYLOAD", *words[place + 1 :]) if is_full else words
+
+
+def _iperf3(settings: Settings, port: int) -> tuple[str, ...]:
+    seconds, streams = settings.duration_s or 1, settings.streams or 1
+    return iperf3.command("SERVER", seconds, streams, port, source="ADDRESS")
 
 
 def _facts(others: Sequence[Target]) -> list[str]:

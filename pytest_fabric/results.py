@@ -12,6 +12,7 @@ from functools import cached_property
 from pytest_fabric.rows import Bandwidth as Bandwidth
 from pytest_fabric.rows import Latency as Latency
 from pytest_fabric.rows import Reach as Reach
+from pytest_fabric.rows import Tcp as Tcp
 from pytest_fabric.said import Exposure as Exposure
 from pytest_fabric.said import Fact as Fact
 from pytest_fabric.said import Reading as Reading
@@ -193,7 +194,8 @@ class Measurement:
     value; `doubts` says why values that are there must not be judged (traffic on another class,
     foreign traffic). `beside` names what ran at the same time, those nearest first where there were
     many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
-    maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent.
+    maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent,
+    `tcp` of streams of TCP.
     """
 
     key: str
@@ -218,6 +220,7 @@ class Measurement:
     started: float
     duration: float
     reach: tuple[Reach, ...] = ()
+    tcp: Tcp | None = None
 
     @property
     def is_repetition(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -59,3 +60,49 @@ class Reach:
     def loss(self) -> float:
         """Return the share of packets that did not come back, from 0 to 1."""
         return round((self.sent - self.received) / self.sent, 6)
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """A run of TCP streams from the client to the server, as iperf3 and the sending kernel saw it.
+
+    `retransmits` counts segments of `mss_bytes`. `fairness` is Jain's index of what each stream
+    got: 1 when all got the same, 1/n when one of n got everything. Round trips are those that the
+    sending kernel smoothed, over all streams. A CPU share of 1 is one core. The last three come
+    from `ss` while the streams ran: shares of the time in which the receiver's window or the
+    sender's buffer held the streams up (0 to 1), and how many sockets were seen. None is what was
+    not told.
+    """
+
+    version: str | None
+    streams: int
+    seconds: float
+    sent_bps: float
+    received_bps: float
+    retransmits: int | None
+    mss_bytes: int | None
+    fairness: float
+    rtt_min_s: float | None
+    rtt_mean_s: float | None
+    rtt_max_s: float | None
+    cwnd_bytes: int | None
+    cpu_sender: float | None
+    cpu_receiver: float | None
+    congestion: str | None
+    receiver_limited: float | None = None
+    buffer_limited: float | None = None
+    sockets: int = 0
+
+    @property
+    def has_threads(self) -> bool:
+        """Return whether each stream had a thread of its own: since iperf3 3.16."""
+        numbers = [int(part) for part in re.findall(r"\d+", self.version or "")[:2]]
+        return tuple(numbers) >= (3, 16)
+
+    @property
+    def resent(self) -> float | None:
+        """Return the share of segments that were sent again, None where it was not told."""
+        if self.retransmits is None or self.mss_bytes is None:
+            return None
+        segments = max(1.0, self.sent_bps * self.seconds / 8 / self.mss_bytes)
+        return round(self.retransmits / segments, 6)

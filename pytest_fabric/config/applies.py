@@ -28,8 +28,19 @@ def _without_plan(cluster: Cluster) -> str | None:
     )
 
 
-#: By topic: returns why a cluster has nothing for it, or None when it has.
+def _without_tcp(cluster: Cluster) -> str | None:
+    rails = (rail for node in cluster.nodes.values() for rail in node.rails.values())
+    if any(rail.profile.has_limits_of("tcp") for rail in rails):
+        return None
+    return (
+        f"no limit of tcp is declared in {cluster.source.name}: add `tcp.throughput`, or another, "
+        "to the limits of a profile"
+    )
+
+
+#: By topic or tool: returns why a cluster has nothing for it, or None when it has.
 MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
+    "iperf3": _without_tcp,
     "wiring": _without_plan,
     "infiniband": _without_infiniband,
     "subnet": _without_infiniband,
@@ -37,6 +48,6 @@ MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
 
 
 def why_missing(topic: str, cluster: Cluster) -> str | None:
-    """Return why a cluster cannot be asked about a topic, or None when it can."""
+    """Return why a cluster cannot be asked about a topic or with a tool, or None when it can."""
     missing = MISSING.get(topic)
     return missing(cluster) if missing is not None else None

@@ -77,6 +77,10 @@ class Profile(ProfileKeys):
             (self.not_available[name] for name in names if name in self.not_available), None
         )
 
+    def has_limits_of(self, first: str) -> bool:
+        """Return whether a limit is declared of metrics that begin with a word."""
+        return any(metric.partition(".")[0] == first for metric in self.limits)
+
 
 class Selector(Strict):
     """How a port is found on its node."""
@@ -168,6 +172,12 @@ class Cluster(Strict):
     def rail(self, port: Port) -> Rail:
         """Return the rail of a port. Raises KeyError for one that is not in the inventory."""
         return self.nodes[port.node].rails[port.rail]
+
+    def line_rate_bps(self, *ports: Port) -> float | None:
+        """Return the slowest declared speed of ports, or None where a profile declares none."""
+        rates = [self.rail(port).profile.line_rate_bps for port in ports]
+        known = [rate for rate in rates if rate is not None]
+        return min(known) if len(known) == len(rates) else None
 
     def cable(self, port: Port) -> Cable | None:
         """Return the planned cable of a port, or None where no plan has it."""

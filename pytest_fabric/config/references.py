@@ -76,8 +76,10 @@ class References:
 
     def lab(self, lab: Lab) -> Lab:
         """Return the lab with the node sets of its versions and adapters expanded."""
-        expanded: dict[str, dict[str, str]] = {"perftest": {}, "adapters": {}}
-        for part, said in (("perftest", lab.perftest), ("adapters", lab.adapters)):
+        expanded: dict[str, dict[str, str]] = {}
+        parts = (("perftest", lab.perftest), ("iperf3", lab.iperf3), ("adapters", lab.adapters))
+        for part, said in parts:
+            expanded[part] = {}
             for key, mark in self._keys("lab", part):
                 nodes = self._nodes(key, mark)
                 expanded[part].update(dict.fromkeys(nodes, said.get(key, "")))

@@ -85,6 +85,8 @@ class Lab(Strict):
     """Simulated seconds that a measuring tool takes to start."""
     perftest: dict[Text, Text] = Field(default_factory=dict)
     """The perftest version of a node or node set, other than the lab's usual one."""
+    iperf3: dict[Text, Text] = Field(default_factory=dict)
+    """The iperf3 version of a node or node set, other than the lab's usual one."""
     adapters: dict[Text, Text] = Field(default_factory=dict)
     """The network cards of a node or node set: thor2, e810; usually a ConnectX for the speed."""
 

@@ -23,3 +23,4 @@ from pytest_fabric.declare.perftest import ib_write_lat as ib_write_lat
 from pytest_fabric.declare.reach import REACH_ITERATIONS as REACH_ITERATIONS
 from pytest_fabric.declare.reach import ping as ping
 from pytest_fabric.declare.reach import rdma_reach as rdma_reach
+from pytest_fabric.declare.tcp import iperf3 as iperf3

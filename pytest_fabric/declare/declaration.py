@@ -19,7 +19,7 @@ class Declaration:
     are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
     their `leaf` switches too, or the whole `fabric`; without it, both ports. `bidirectional` says
     that both ends send at the same time. `packet` is `full` for a ping of the largest packets; its
-    `iterations` are packets.
+    `iterations` are packets. `streams` are connections of TCP side by side.
     """
 
     tool: str
@@ -31,6 +31,7 @@ class Declaration:
     isolate: str | None = None
     bidirectional: bool | None = None
     packet: str | None = None
+    streams: int | None = None
 
     def __str__(self) -> str:
         set_by_test = {
@@ -41,6 +42,7 @@ class Declaration:
             "isolate": self.isolate,
             "bidirectional": self.bidirectional,
             "packet": self.packet,
+            "streams": self.streams,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])

@@ -14,6 +14,7 @@ LAYERS = {
     "reach": "ports reach each other, with small and with full packets",
     "subnet": "the InfiniBand subnet as one node sees it",
     "pair": "latency, bandwidth and counters of pairs",
+    "tcp": "TCP between ports, where limits of it are declared",
 }
 
 

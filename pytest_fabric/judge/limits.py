@@ -20,6 +20,7 @@ from pytest_fabric.counters import OVERTAKING
 from pytest_fabric.errors import MissingValueError, UnitError
 from pytest_fabric.judge.bound import BoundClause, ComparedClause
 from pytest_fabric.judge.values import Value
+from pytest_fabric.metrics import OPTIONAL
 from pytest_fabric.units import Quantity
 
 
@@ -61,7 +62,8 @@ class Limits:
 
     `skip` is called with the reason when a profile says that the metric does not apply. Clauses of
     the kinds in `without` are left out. Raises MissingValueError for a metric without a limit:
-    nothing passes without one.
+    nothing passes without one. Of an optional layer (`metrics.OPTIONAL`) what has no limit is
+    skipped: it is tested where somebody asks for it.
     """
 
     target: str
@@ -83,6 +85,9 @@ class Limits:
 
     def __getitem__(self, metric: str) -> BoundLimit:
         self.require(metric)
+        for profile in self.profiles:
+            if metric.partition(".")[0] in OPTIONAL and metric not in profile.limits:
+                self.skip(f"no limit {metric} is declared in profile {profile.name}")
         clauses = [clause for profile in self.profiles for clause in self._bound(profile, metric)]
         return BoundLimit(metric, tuple(clauses))
 

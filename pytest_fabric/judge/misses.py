@@ -13,7 +13,7 @@ from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import PairResult
-from pytest_fabric.metrics import BY_LOAD
+from pytest_fabric.metrics import BY_LOAD, family
 from pytest_fabric.results import Measurement
 
 
@@ -67,7 +67,7 @@ def _values(result: PairResult, metric: str, usual: Collection[int]) -> Iterator
     with suppress(FabricError):
         if first in BY_LOAD:
             yield result.growth(first)
-        elif first == result.record.tool and own is not None and size in ("", own):
+        elif first == family(result.record.tool) and own is not None and size in ("", own):
             yield getattr(result, statistic)
 
 
@@ -75,6 +75,8 @@ def _size(record: Measurement) -> str | None:
     """Return what a limit calls the size of a measurement, or None where nothing was measured."""
     if record.reach:
         return reach.size(record)
+    if record.tcp is not None:
+        return ""
     row = record.latency or record.bandwidth
     return None if row is None else str(row.bytes)
 

@@ -9,11 +9,18 @@ from statistics import median
 
 from pytest_fabric.counters import OVERTAKING, overtakes
 from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
-from pytest_fabric.judge import baseline, peers, reach
+from pytest_fabric.judge import baseline, peers, reach, tcp
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.values import Value
-from pytest_fabric.metrics import BY_LOAD, MEANINGS, PROBES, REACH_STATISTICS
+from pytest_fabric.metrics import (
+    BY_LOAD,
+    MEANINGS,
+    PROBES,
+    REACH_STATISTICS,
+    TCP_STATISTICS,
+    TCP_TOOLS,
+)
 from pytest_fabric.results import Growth, Measurement
 from pytest_fabric.units import render
 
@@ -55,12 +62,14 @@ class PairResult:
 
     Latency: min, median, mean, p99, p999, max. Bandwidth: average, peak, message_rate; of both
     directions at once only bidirectional. All of those: mtu, class_share. Ping: loss, rtt_min,
-    rtt_median, rtt_max; of full size also mtu. Raises MissingValueError for what was not measured,
+    rtt_median, rtt_max; of full size also mtu. TCP: throughput, retransmissions, rtt, rtt_max,
+    fairness. Raises MissingValueError for what was not measured,
     and MeasurementError when the traffic did not go where it was sent. `available` is called with
     each metric before it is read, and skips what the profile says that this hardware cannot show.
     With adaptive `routing` counters that packets out of order let grow are left out. `alone`
     returns the same measurement made with nothing beside it; what a value misses under load, those
     decide. `group` returns the pair's peers, `past` what each run of the baseline has of it.
+    `line_bps` is the declared speed of the slower end.
     """
 
     record: Measurement
@@ -70,6 +79,7 @@ class PairResult:
     routing: str = "ecmp"
     group: Callable[[], Group] | None = None
     past: Callable[[], Sequence[baseline.Past]] | None = None
+    line_bps: float | None = None
 
     @property
     def title(self) -> str:
@@ -77,6 +87,8 @@ class PairResult:
         row = self.record.latency or self.record.bandwidth
         if self.record.reach:
             return reach.title(self.record)
+        if self.record.tool in TCP_TOOLS:
+            return tcp.title(self.record)
         return f"{self.record.tool} {render(row.bytes, 'B')}" if row else self.record.tool
 
     def __getattr__(self, name: str) -> Value:
@@ -84,6 +96,8 @@ class PairResult:
             raise AttributeError(name)
         if self.record.tool in PROBES:
             return self._reach(name)
+        if self.record.tool in TCP_TOOLS:
+            return self._tcp(name)
         if name not in FIELDS:
             raise _unknown(self.record.tool, name, (*FIELDS, "mtu", "class_share", "growth"))
         kind, field, unit = FIELDS[name]
@@ -117,6 +131,18 @@ class PairResult:
         label, unit = f"{self.title}: {reach.LABELS[name]}", REACH_STATISTICS[name]
         if reach.is_silent(self.record):
             return self._value(metric, label, number, unit, detail)
+        again = lambda other: getattr(other, name)  # noqa: E731 - as for the other values
+        return self._value(metric, label, number, unit, detail, again)
+
+    def _tcp(self, name: str) -> Value:
+        if name not in TCP_STATISTICS:
+            raise _unknown(self.record.tool, name, (*TCP_STATISTICS, "growth"))
+        metric = f"tcp.{name}"
+        self.available(metric)
+        self._refuse_doubts()
+        number = tcp.statistic(self.record, name)
+        detail = tcp.why(self.record, self.line_bps) if name == "throughput" else ()
+        label, unit = f"{self.title}: {tcp.LABELS[name]}", TCP_STATISTICS[name]
         again = lambda other: getattr(other, name)  # noqa: E731 - as for the other values
         return self._value(metric, label, number, unit, detail, again)
 

@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab import adapters, gids
+from pytest_fabric.lab import adapters, gids, machine
 from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.leaf import ALONE, Leaf
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
@@ -99,6 +99,7 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         ),
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
+        iperf3=_iperf3(node.name, cluster),
         guards_arp=len({port.network for port in ports}) < len(ports),
     )
 
@@ -113,10 +114,17 @@ def _devices(ports: Sequence[Port]) -> dict[str, str]:
 
 
 def _perftest(node: str, cluster: config.Cluster) -> str:
-    version = cluster.lab.perftest.get(node, PERFTEST)
+    return _version(cluster, "perftest", cluster.lab.perftest.get(node, PERFTEST), "6.06")
+
+
+def _iperf3(node: str, cluster: config.Cluster) -> str:
+    return _version(cluster, "iperf3", cluster.lab.iperf3.get(node, machine.IPERF3), "3.12")
+
+
+def _version(cluster: config.Cluster, tool: str, version: str, example: str) -> str:
     if re.fullmatch(r"\d+(\.\d+)+", version) is None:
         raise ConfigError(
-            f"{cluster.source}: lab.perftest: expected a version such as 6.06, got {version!r}"
+            f"{cluster.source}: lab.{tool}: expected a version such as {example}, got {version!r}"
         )
     return version
 

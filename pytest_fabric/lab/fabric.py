@@ -14,6 +14,7 @@ from pytest_fabric.lab.filesystem import Directory, Trails, View
 from pytest_fabric.lab.leases import Leases
 from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.network import Network
+from pytest_fabric.lab.tcp import Stream
 from pytest_fabric.lab.traffic import Traffic
 
 #: Simulated seconds until a measuring tool uses its socket, where nothing else is said.
@@ -23,7 +24,8 @@ START_S = 0.3
 class Fabric:
     """All that changes in a running lab; `lock` is held around every change.
 
-    `start_s` is how long a measuring tool takes to open its device and pin its memory, simulated.
+    `start_s` is how long a measuring tool takes to open its device and pin its memory, simulated;
+    `sockets` are the connections of TCP that each node sends on.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Fabric:
         self.traffic = Traffic(uptime=self.clock.uptime, scale=self.clock.scale, seed=seed)
         self.network = Network(nodes)
         self.leases = Leases()
+        self.sockets: dict[str, list[Stream]] = {}
         self._roots: dict[str, tuple[Directory, Trails]] = {}
         self._pids = count(4242)
         self._runs: Counter[str] = Counter()

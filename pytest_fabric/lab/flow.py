@@ -126,7 +126,12 @@ def count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
     packets = more * physics.packets(flow.size, flow.mtu)
     uncounted = physics.UNCOUNTED_BYTES[flow.layer]
     data = more * physics.wire_bytes(flow.size, flow.mtu, flow.layer)
-    move(sender, receiver, flow.priority, data - packets * uncounted, packets, flow.arrives)
+    octets = data - packets * uncounted
+    move(sender, receiver, flow.priority, octets, packets, flow.arrives)
+    if flow.verb == "tcp":  # what it loses is told by the ends of its streams
+        sender.kernel_sent += octets
+        receiver.kernel_received += octets
+        return
     answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
     header = physics.OVERHEAD_BYTES[flow.layer] - uncounted
     octets = more * (header + answer)

@@ -14,6 +14,9 @@ IRQS = 8
 
 KERNEL = "6.8.0-71-generic"
 
+#: iperf3 of Debian 13; `lab.iperf3` in cluster.yaml chooses another one per node.
+IPERF3 = "3.18"
+
 #: Version of the cards' driver, from NVIDIA's own package.
 DRIVER = "24.10-1.1.4"
 OS_RELEASE = (

@@ -109,7 +109,8 @@ class Port:
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
-    or `remote`, and `numa` is -1 where the machine does not say it.
+    or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores are
+    at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
     """
 
     id: results.Port
@@ -169,6 +170,8 @@ class Port:
     gpu: str = ""
     loses: float = 0.0
     edge: Leaf = ALONE
+    stack: float = 1.0
+    bad_path: bool = False
 
     @property
     def is_ethernet(self) -> bool:
@@ -236,6 +239,7 @@ class Node:
     redirects: bool = False
     log: tuple[str, ...] = ()
     log_readers: str = "all"
+    iperf3: str = machine.IPERF3
 
     @property
     def has_job(self) -> bool:

@@ -51,7 +51,7 @@ def root(
         counters = files.counters(port, tally, written or tally, uptime)
         _put(tree, f"/sys/class/infiniband/{port.device}/ports/1", counters)
         for member, netdev in enumerate(port.netdevs):
-            _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member))
+            _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member, tally))
         if len(port.netdevs) > 1:
             slaves = f"/sys/class/net/{bond(port)}/bonding/slaves"
             _put(tree, slaves, " ".join(port.netdevs))
@@ -218,7 +218,7 @@ def bond(port: Port) -> str:
     return f"bond{port.guid % 100}"
 
 
-def _netdev(port: Port, member: int) -> dict[str, Entry]:
+def _netdev(port: Port, member: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
     up = port.state == "ACTIVE"
     speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
     return {
@@ -230,10 +230,19 @@ def _netdev(port: Port, member: int) -> dict[str, Entry]:
         "ifindex": str(3 + port.guid % 1000 * 2 + member),
         # What passes the kernel; RDMA does not, so on mlx5 it is in no counter of the netdev.
         "statistics": {
-            name: str(growth.STALE[name])
-            for name in ("rx_bytes", "rx_packets", "tx_bytes", "tx_packets")
+            **{name: str(growth.STALE[name]) for name in ("rx_packets", "tx_packets")},
+            "rx_bytes": _kernel(port, member, tally, "rx_bytes", "kernel_received"),
+            "tx_bytes": _kernel(port, member, tally, "tx_bytes", "kernel_sent"),
         },
     }
+
+
+def _kernel(
+    port: Port, member: int, tally: Callable[[Port], Tally], name: str, moved: str
+) -> Entry:
+    """Return the bytes of a netdev; of a bond, the first member carries them."""
+    first = growth.STALE[name]
+    return str(first) if member else Live(lambda: str(first + getattr(tally(port), moved)))
 
 
 def netdev_mtu(port: Port) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.errors import MeasurementError, ToolError
 from pytest_fabric.measure import placement, window
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.fabric import CheckedSession
@@ -76,15 +77,18 @@ class Context:
         """
         deadline = self.settings.expected_s + OVERHEAD_S
         side = self.client if end == "client" else self.server
-        argv = self._command(end, side, control_port)
-        pin = ("taskset", "-c", str(side.core)) if side.core is not None else ()
+        argv = self.command(end, side, control_port)
+        cores = ",".join(map(str, self.cores(side)))
+        pin = ("taskset", "-c", cores) if cores else ()
         self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
         rdma = side.end.rdma
         bound = ("timeout", "-k", "5", str(math.ceil(deadline))) if self.prefix else ()
         return Collect(
             {
                 **window.before(rdma, side.end.rail.profile.sudo),
+                **self.beside("before", side),
                 TOOL: (*self.prefix, *bound, *pin, *argv),
+                **self.beside("after", side),
                 **window.after(rdma, side.end.rail.profile.sudo),
             },
             deadline_s=deadline + WINDOW_S,
@@ -92,7 +96,24 @@ class Context:
             listen=control_port if end == "server" else None,
         )
 
-    def _command(self, end: str, side: Side, control_port: int) -> tuple[str, ...]:
+    def cores(self, side: Side) -> tuple[int, ...]:
+        """Return the cores that the tool of an end may run on; none where there is no choice."""
+        return (side.core,) if side.core is not None else ()
+
+    def beside(self, when: str, side: Side) -> dict[str, tuple[str, ...]]:
+        """Return what else an end reads `before` and `after` its tool's run."""
+        return {}
+
+    def watched(self, control_port: int) -> AbstractContextManager[None]:
+        """Return what surrounds the time in which both tools run."""
+        return nullcontext()
+
+    def find_error(self, text: str) -> ToolError | None:
+        """Return the error that a tool's text tells, if it tells one."""
+        return perftest.find_error(text)
+
+    def command(self, end: str, side: Side, control_port: int) -> tuple[str, ...]:
+        """Return the command line of the tool at an end. Raises MeasurementError."""
         settings = self.settings
         try:
             return perftest.command(

@@ -17,6 +17,7 @@ PROGRAMS = {
     **dict.fromkeys((*LATENCY_TOOLS, *BANDWIDTH_TOOLS), "perftest"),
     "ethtool": "ethtool",
     "ping": "iputils-ping",
+    "iperf3": "iperf3",
     "taskset": "util-linux",
     "flock": "util-linux",
     "timeout": "coreutils",
@@ -24,7 +25,7 @@ PROGRAMS = {
 }
 
 #: Programs that are asked where they are there.
-OPTIONAL = ("mlxlink", "mstlink")
+OPTIONAL = ("mlxlink", "mstlink", "ss")
 
 #: What a node may take to answer; the slowest part is perftest's start on a busy machine.
 DEADLINE_S = 30.0

@@ -1,17 +1,17 @@
-"""Who makes a measurement of which tool: a run of perftest on a pair, or a probe."""
+"""Who makes a measurement of which tool: a run of perftest or of TCP on a pair, or a probe."""
 
 from __future__ import annotations
 
 import itertools
 from functools import partial
 
-from pytest_fabric.measure import pair, probe
+from pytest_fabric.measure import pair, probe, tcp
 from pytest_fabric.measure.barred import Barred, is_reach
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.dispatch import Free
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Job
-from pytest_fabric.metrics import PROBES
+from pytest_fabric.metrics import PROBES, TCP_TOOLS
 from pytest_fabric.results import Measurement
 
 
@@ -32,6 +32,8 @@ class Makers:
         """
         if job.settings.tool in PROBES:
             return probe.measure(self._fabric, job, partial(self._books.after, free))
+        if job.settings.tool in TCP_TOOLS:
+            return tcp.measure(self._fabric, job, self._ports, partial(self._books.after, free))
         return self._perftest(job, free)
 
     def _perftest(self, job: Job, free: Free) -> Measurement:

@@ -177,7 +177,7 @@ def _values(
 
 def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
     """Return what the client printed and both ends counted mean. Raises FabricError."""
-    seen = _window(context, ran)
+    seen = window_of(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
     parsed = _parsed(context, run.verdict(context, ran))
     if isinstance(seen, MeasurementError):
@@ -195,7 +195,7 @@ def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
     )
 
 
-def _window(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
+def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
     """Return what grew at both ends while the tools ran, or why that cannot be told."""
     grown: list[Growth] = []
     problems: dict[str, str] = {}

@@ -86,6 +86,14 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def choose_cores(facts: NodeFacts, port: RdmaPort, turn: int, count: int) -> tuple[int, ...]:
+    """Return up to `count` cores for the threads of a tool, chosen as `choose_core` does; those of
+    another `turn` are others as long as there are enough.
+    """
+    found = (choose_core(facts, port, turn * count + place) for place in range(count))
+    return tuple(sorted({core for core in found if core is not None}))
+
+
 def choose_core(facts: NodeFacts, port: RdmaPort, turn: int) -> int | None:
     """Return the core for a tool: local to the NIC, not core 0 nor its sibling, not one that serves
     the NIC's interrupts, another one for each `turn`; None when the node has a single core.

@@ -13,11 +13,15 @@ from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure.claims import Claims
 from pytest_fabric.measure.schedule import Task
 from pytest_fabric.measure.settings import Settings, resolve
-from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
+from pytest_fabric.metrics import LATENCY_TOOLS, OPTIONAL, PROBES, TCP_TOOLS, family
 from pytest_fabric.results import Pair, Port
 
 #: Loads from the least: what a measurement of each may do to the traffic of others.
 LOADS = ("light", "full", "disruptive")
+
+#: Kinds of measurements in the order in which they are made: TCP disturbs no RDMA that is judged,
+#: and comes before what disrupts everything.
+STAGES = ("light", "full", "tcp", "disruptive")
 
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
 #: addresses, calibration of the clock, counters.
@@ -90,8 +94,9 @@ class Job:
 
     @property
     def phase(self) -> int:
-        """Return its phase: loads apart, and of each load what is measured alone comes last."""
-        return 2 * LOADS.index(self.load) + self.is_alone
+        """Return its phase: stages apart, and of each stage what is measured alone comes last."""
+        is_tcp = self.load == "full" and self.settings.tool in TCP_TOOLS
+        return 2 * STAGES.index("tcp" if is_tcp else self.load) + self.is_alone
 
 
 def again_key(key: str, number: int) -> str:
@@ -225,7 +230,9 @@ def not_available(want: Want, cluster: Cluster) -> str | None:
     tool = want.declaration.tool
     ends = (want.target.client, want.target.server) if isinstance(want.target, Pair) else ()
     for profile in (cluster.rail(end).profile for end in ends):
-        reason = profile.why_not_available(tool)
+        reason = profile.why_not_available(tool) or profile.why_not_available(family(tool))
         if reason is not None:
             return f"{tool}: not available by profile {profile.name}: {reason}"
+        if family(tool) in OPTIONAL and not profile.has_limits_of(family(tool)):
+            return f"{tool}: profile {profile.name} declares no limit of {family(tool)}"
     return None

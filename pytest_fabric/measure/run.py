@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,9 @@ WATCH_S = 1.0
 TRIES = {"port_in_use": 10, "clock": 5}
 
 Sections = Mapping[str, Outcome]
+
+#: Returns the error that a text of a tool tells, if it tells one.
+FindError = Callable[[str], ToolError | None]
 
 
 def traffic(context: Context, ports: Iterator[int]) -> Ran:
@@ -70,6 +73,7 @@ class Ran:
 
     client_sections: Sections
     server_sections: Sections
+    find_error: FindError = perftest.find_error
 
     @property
     def client(self) -> Outcome:
@@ -84,12 +88,12 @@ class Ran:
     @cached_property
     def client_error(self) -> ToolError:
         """Return what the client told; kind `silent` when it told no error."""
-        return _tool_error(self.client)
+        return _tool_error(self.client, self.find_error)
 
     @cached_property
     def server_error(self) -> ToolError:
         """Return what the server told; kind `silent` when it told no error."""
-        return _tool_error(self.server)
+        return _tool_error(self.server, self.find_error)
 
 
 def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
@@ -99,7 +103,8 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
         if obstacle is not None:
             return obstacle
         client = context.client.session.begin(context.job("client", control_port))
-        ran = _until_ended(context, client, server, control_port)
+        with context.watched(control_port):
+            ran = _until_ended(context, client, server, control_port)
     finally:
         server.cancel()
         with contextlib.suppress(TransportError):
@@ -139,7 +144,7 @@ def _until_ready(context: Context, server: Collecting) -> Obstacle | None:
         ) from None
     outcome = server.wait()[TOOL]
     context.trail.keep("server", outcome)
-    if outcome.end == "port" or _tool_error(outcome).kind == "port_in_use":
+    if outcome.end == "port" or _tool_error(outcome, context.find_error).kind == "port_in_use":
         return Obstacle("port_in_use", f"control port was taken on {context.pair.server.node}")
     if outcome.end == "lease":
         return Obstacle("lease", f"{context.pair.server} is in use: {outcome.stderr.strip()}")
@@ -168,7 +173,7 @@ def _until_ended(
     finally:
         client.cancel()
         server.cancel()
-    ran = Ran(client.wait(), server.wait())
+    ran = Ran(client.wait(), server.wait(), context.find_error)
     context.trail.keep("client", ran.client)
     context.trail.keep("server", ran.server)
     return ran
@@ -221,25 +226,25 @@ def verdict(context: Context, ran: Ran) -> str:
                 raise _failure(context, end, outcome)
         return ran.client.stdout
     server_failed = ran.server.end == "exit" and ran.server.status != 0
-    first = "server" if server_failed and _is_secondary(ran.client) else "client"
+    first = "server" if server_failed and _is_secondary(ran) else "client"
     raise _failure(context, first, ran.server if first == "server" else ran.client)
 
 
-def _is_secondary(client: Outcome) -> bool:
+def _is_secondary(ran: Ran) -> bool:
     """Return whether the client only saw that its peer is gone, or saw nothing at all."""
-    return client.end == "cancelled" or _tool_error(client).kind == "peer_lost"
+    return ran.client.end == "cancelled" or ran.client_error.kind in ("peer_lost", "lost")
 
 
-def _tool_error(outcome: Outcome) -> ToolError:
+def _tool_error(outcome: Outcome, find_error: FindError) -> ToolError:
     """Return the error that a tool's text tells; kind `silent` when it tells none."""
     text = f"{outcome.stdout}\n{outcome.stderr}" if outcome.stderr.strip() else outcome.stdout
-    said = perftest.find_error(text)
+    said = find_error(text)
     return said or ToolError("silent", "said nothing that is known")
 
 
 def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:
     port = context.pair.client if end == "client" else context.pair.server
-    told = _tool_error(outcome)
+    told = _tool_error(outcome, context.find_error)
     if outcome.end == "deadline":
         kind, text = "hang", f"did not end within {outcome.duration_s:.0f} s and was ended"
     elif outcome.end == "cancelled":

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pytest_fabric.config import Absolute, Profile
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES, TCP_TOOLS
 from pytest_fabric.results import Pair
 from pytest_fabric.tools.sysfs import ROCE_HEADERS
 
@@ -21,6 +21,9 @@ INTERVAL_S = 0.002
 PAYLOAD = 56
 PING_HEADERS = 28
 
+#: What iperf3 writes to a socket at a time, in bytes (DEFAULT_TCP_BLKSIZE of its iperf.h).
+TCP_BLOCK = 131_072
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -31,7 +34,7 @@ class Settings:
     is None. `priority` is where the traffic is declared to travel, `isolate` what nobody else may
     use meanwhile. `directions` is 2 where both ends send at once, None otherwise. `packet` is
     `full` for a ping of the largest packets; a ping's `iterations` are packets and its `size` is
-    the payload of each, for full ones the least that it must be.
+    the payload of each, for full ones the least that it must be. `streams` are connections of TCP.
     """
 
     tool: str
@@ -46,6 +49,7 @@ class Settings:
     packet: str | None = None
     expected_s: float = 0.0
     directions: int | None = None
+    streams: int | None = None
 
     @property
     def key(self) -> str:
@@ -66,6 +70,8 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
     """Return the settings of a pair. Raises MeasurementError when its ends do not fit together."""
     if declaration.tool in PROBES:
         return _probe(declaration, client)
+    if declaration.tool in TCP_TOOLS:
+        return _tcp(declaration, client)
     classes = {_class_of(profile) for profile in (client, server)}
     if len(classes) != 1:
         raise MeasurementError(
@@ -111,6 +117,24 @@ def _probe(declaration: Declaration, client: Profile) -> Settings:
         isolate=declaration.isolate,
         packet=declaration.packet,
         expected_s=packets * INTERVAL_S,
+    )
+
+
+def _tcp(declaration: Declaration, client: Profile) -> Settings:
+    """Return the settings of TCP, which travels beside the class of RDMA: best effort."""
+    seconds = _seconds(declaration, client)
+    return Settings(
+        tool=declaration.tool,
+        size=TCP_BLOCK,
+        iterations=None,
+        duration_s=seconds,
+        qps=None,
+        traffic_class=None,
+        service_level=None,
+        priority=None,
+        isolate=declaration.isolate,
+        expected_s=seconds,
+        streams=declaration.streams,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report.places import nodes_of
-from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Reach
+from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Reach, Tcp
 from pytest_fabric.units import render
 
 #: So many counters and neighbours are named; the rest is counted.
@@ -36,6 +36,8 @@ def _values(measurement: Measurement) -> str:
         return _latency(measurement.latency)
     if measurement.reach:
         return "; ".join(map(_reach, measurement.reach))
+    if measurement.tcp is not None:
+        return _tcp(measurement.tcp)
     return _bandwidth(measurement.bandwidth) if measurement.bandwidth is not None else ""
 
 
@@ -69,6 +71,24 @@ def _latency(row: Latency) -> str:
 def _bandwidth(row: Bandwidth) -> str:
     peak = f", peak {render(row.peak_bps, 'b/s')}" if row.peak_bps is not None else ""
     return f"average {render(row.average_bps, 'b/s')}{peak} in {row.iterations:,} iterations"
+
+
+def _tcp(row: Tcp) -> str:
+    """Return what became of the streams, and what each end's processor did for it."""
+    times = {"min": row.rtt_min_s, "mean": row.rtt_mean_s, "max": row.rtt_max_s}
+    trips = [f"{name} {render(time, 's')}" for name, time in times.items() if time is not None]
+    ends = {"sender": row.cpu_sender, "receiver": row.cpu_receiver}
+    cores = [f"{end} {share:.2f}" for end, share in ends.items() if share is not None]
+    parts = [
+        f"{row.streams} streams: {render(row.sent_bps, 'b/s')} sent, "
+        f"{render(row.received_bps, 'b/s')} received",
+        f"{row.retransmits:,} segments sent again" if row.retransmits is not None else "",
+        f"fairness {row.fairness:.2f}",
+        f"round trip {', '.join(trips)}" if trips else "",
+        f"cores used: {', '.join(cores)}" if cores else "",
+        f"congestion control {row.congestion}" if row.congestion else "",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def _versions(measurement: Measurement) -> str:

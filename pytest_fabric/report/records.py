@@ -33,6 +33,7 @@ MEASUREMENT_KEYS = (
     "settings",
     "values",
     "reach",
+    "tcp",
     "mtu",
     "counters",
     "still",

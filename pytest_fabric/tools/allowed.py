@@ -54,6 +54,9 @@ ALLOWED = tuple(
         r"stat -c %U:%n( /proc/[0-9]+)+",
         rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
         rf"( -I {HOST}){{0,2}} {HOST}",
+        rf"iperf3 -J -s -1 -B {HOST} -p \d{{1,5}}",
+        rf"iperf3 -J -c {HOST} -B {HOST} -p \d{{1,5}} -t \d{{1,4}} -P \d{{1,3}}",
+        r"ss -tinH dst ([0-9.]+|\[[0-9a-f:.]+\]):\d{1,5}",
         r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",
@@ -74,7 +77,7 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     if prefix and words[: len(prefix)] == list(prefix):
         words = words[len(prefix) :]
         words = words[4:] if words[:3] == ["timeout", "-k", "5"] else words
-    if words[:2] == ["taskset", "-c"] and re.fullmatch(r"\d+", "".join(words[2:3])):
+    if words[:2] == ["taskset", "-c"] and re.fullmatch(r"\d+(,\d+)*", "".join(words[2:3])):
         words = words[3:]
     if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
         words = words[2:]

@@ -21,6 +21,8 @@ SAID = re.compile(r"iperf3: (?:error - )?(.*)")
 
 #: Words of `error` in the JSON, and of the line on stderr.
 KNOWN = (
+    ("port_in_use", re.compile(r"Address already in use")),
+    ("address", re.compile(r"Cannot assign requested address")),
     ("busy", re.compile(r"server is busy running a test")),
     ("refused", re.compile(r"Connection refused")),
     ("unreachable", re.compile(r"No route to host|(?:Network|Host) is (?:unreachable|down)")),
@@ -86,20 +88,54 @@ class Run:
     cpu_remote_percent: float | None
     sender_congestion: str | None
     receiver_congestion: str | None
+    mss_bytes: int | None
     streams: tuple[Stream, ...]
 
 
 def command(
-    host: str, seconds: int = 10, parallel: int = 1, port: int = 5201, reverse: bool = False
+    host: str,
+    seconds: int = 10,
+    parallel: int = 1,
+    port: int = 5201,
+    reverse: bool = False,
+    source: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the client's command line; ValueError for a name or a number out of range."""
-    if not HOST.fullmatch(host):
-        raise ValueError(f"host: expected a name or an address, got {host!r}")
+    """Return the client's command line; ValueError for a name or a number out of range.
+
+    It sends from the address `source`, where one is given.
+    """
+    for name in (host, source or host):
+        _require_host(name)
     if not (1 <= seconds <= 86_400 and 1 <= parallel <= 128 and 1 <= port <= 65_535):
         raise ValueError("expected 1-86400 s, 1-128 streams and a port from 1 to 65535")
     back = ("-R",) if reverse else ()
     numbers = ("-p", str(port), "-t", str(seconds), "-P", str(parallel))
-    return ("iperf3", "-J", "-c", host, *numbers, *back)
+    bind = ("-B", source) if source is not None else ()
+    return ("iperf3", "-J", "-c", host, *bind, *numbers, *back)
+
+
+def server_command(address: str, port: int) -> tuple[str, ...]:
+    """Return the command line of a server that ends after one client; ValueError as above."""
+    _require_host(address)
+    if not 1 <= port <= 65_535:
+        raise ValueError("expected a port from 1 to 65535")
+    return ("iperf3", "-J", "-s", "-1", "-B", address, "-p", str(port))
+
+
+def _require_host(name: str) -> None:
+    if not HOST.fullmatch(name):
+        raise ValueError(f"host: expected a name or an address, got {name!r}")
+
+
+def find_error(text: str) -> ToolError | None:
+    """Return the error that a text tells, None for a whole run and for what is not recognised."""
+    try:
+        parse(text)
+    except ToolError as error:
+        return error
+    except NotRecognisedError:
+        return None
+    return None
 
 
 def find_version(text: str) -> str | None:
@@ -205,6 +241,7 @@ def _run(document: dict[str, Any]) -> Run:
         cpu_remote_percent=json_text.number(cpu, "remote_total"),
         sender_congestion=json_text.word(end, "sender_tcp_congestion"),
         receiver_congestion=json_text.word(end, "receiver_tcp_congestion"),
+        mss_bytes=json_text.count(start, "tcp_mss_default") if protocol == "TCP" else None,
         streams=_streams(document, end),
     )
 

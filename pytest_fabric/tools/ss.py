@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from itertools import pairwise
@@ -74,9 +75,17 @@ class Connection:
     sndbuf_limited_percent: float | None = None
 
 
-def command() -> tuple[str, ...]:
-    """Return the command line that shows every TCP connection, one line each."""
-    return ("ss", "-tinHO")
+def command(address: str | None = None, port: int | None = None) -> tuple[str, ...]:
+    """Return the command line that shows every TCP connection, one line each.
+
+    With an address and a port only connections to there; then without `-O`, which came with
+    iproute2 5.2. Raises ValueError for what is none.
+    """
+    if address is None or port is None:
+        return ("ss", "-tinHO")
+    host = ipaddress.ip_address(address)
+    shown = f"[{host}]" if host.version == 6 else str(host)
+    return ("ss", "-tinH", "dst", f"{shown}:{port}")
 
 
 def parse(text: str) -> list[Connection]:

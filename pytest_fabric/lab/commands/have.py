@@ -7,7 +7,8 @@ from pytest_fabric.lab.commands.perftest import PROGRAMS
 from pytest_fabric.lab.process import Result
 
 SYSTEM = (
-    *("cat", "dmesg", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "journalctl"),
+    *("cat", "dmesg", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "iperf3"),
+    *("journalctl", "ss"),
     *("lspci", "mlxlink", "nvidia-smi", "ping", "rdma", "readlink", "sleep", "stat", "sudo"),
     *("taskset", "timeout", "uname"),
 )

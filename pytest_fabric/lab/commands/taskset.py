@@ -1,4 +1,4 @@
-"""`taskset -c CORE COMMAND ...`: another command, on one of the node's cores."""
+"""`taskset -c CORES COMMAND ...`: another command, on one of the node's cores."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pytest_fabric.lab.process import Process, Result
 
 def run(call: Call, start: Callable[[Call], Process]) -> Result | Process:
     """Start the command, unless the node has no such core."""
-    if len(call.argv) < 4 or call.argv[1] != "-c" or not call.argv[2].isdigit():
+    cores = call.argv[2].split(",") if len(call.argv) > 3 else [""]
+    if call.argv[1:2] != ("-c",) or not all(core.isdigit() for core in cores):
         return Result(1, stderr="taskset: bad usage\n")
-    if int(call.argv[2]) >= machine.CPUS:
+    if all(int(core) >= machine.CPUS for core in cores):
         return Result(1, stderr="taskset: failed to set pid 0's affinity: Invalid argument\n")
     return start(replace(call, argv=call.argv[3:]))

@@ -17,6 +17,7 @@ from pytest_fabric.lab.faults import (
     qos,
     reach,
     subnet,
+    tcp,
     tools,
     traffic,
     wiring,
@@ -27,7 +28,7 @@ from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
     fault.name: fault
-    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach)
+    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach, tcp)
     for fault in module.FAULTS
 }
 
