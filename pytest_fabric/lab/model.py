@@ -109,8 +109,8 @@ class Port:
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
-    or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores are
-    at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
+    or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
+    are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
     """
 
     id: results.Port

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.report import records
-from pytest_fabric.results import Reach, Verdict
+from pytest_fabric.results import Reach, Tcp, Verdict
 
 from .examples import LATENCY, verdict
 
@@ -68,3 +68,13 @@ def test_what_came_back_of_a_ping_is_read_as_it_was_written() -> None:
     record = json.loads(records.dumps(records.from_measurement(replace(LATENCY, reach=ways), {})))
 
     assert records.to_measurement(record).reach == ways
+
+
+def test_streams_of_tcp_are_read_as_they_were_written() -> None:
+    """What was not told stays unknown."""
+    row = Tcp("3.18", 4, 5.0, 9e9, 8e9, None, 1448, 0.9, None, 6e-5, 9e-5, 9, 0.5, 1.5, "cubic")
+    record = json.loads(records.dumps(records.from_measurement(replace(LATENCY, tcp=row), {})))
+
+    assert records.to_measurement(record).tcp == row
+    del record["tcp"]
+    assert records.to_measurement(record).tcp is None
