@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_fabric.errors import NotRecognisedError, ToolError
 from pytest_fabric.tools import complaints, json_text
+from pytest_fabric.tools.iperf3_errors import KNOWN
 from pytest_fabric.tools.plain import plain
 from pytest_fabric.tools.printable import printable
 
@@ -18,27 +19,6 @@ VERSION = re.compile(r'"version":\s*"iperf ([0-9][\w.+-]{0,30})"', re.ASCII)
 #: What may stand before the JSON, and what says after it that the run failed (before 3.10).
 BEFORE = re.compile(r"(?i)(?:warning\b|iperf3: getsockopt|sudo: unable to resolve host).*")
 SAID = re.compile(r"iperf3: (?:error - )?(.*)")
-
-#: Words of `error` in the JSON, and of the line on stderr.
-KNOWN = (
-    ("port_in_use", re.compile(r"Address already in use")),
-    ("address", re.compile(r"Cannot assign requested address")),
-    ("busy", re.compile(r"server is busy running a test")),
-    ("refused", re.compile(r"Connection refused")),
-    ("unreachable", re.compile(r"No route to host|(?:Network|Host) is (?:unreachable|down)")),
-    ("timeout", re.compile(r"timed out|idle timeout")),
-    ("unknown_host", re.compile(r"Name or service not known|name resolution|No address assoc")),
-    (
-        "lost",
-        re.compile(
-            r"control socket has closed|server has terminated|Connection reset|Broken pipe|"
-            r"unable to (?:receive|send|read|write) "
-        ),
-    ),
-    ("interrupted", re.compile(r"^(?:iperf3: )?(?:error - )?interrupt\b|client has terminated")),
-    ("usage", re.compile(r"parameter error|unrecognized option|invalid option|bad option|^Usage:")),
-    ("denied", re.compile(r"authorization failed")),
-)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,13 @@ ROW = Tcp(
 
 
 def record(row: Tcp | None = ROW) -> Measurement:
-    changes: dict[str, object] = {"tool": "iperf3", "latency": None, "growth": (), "settings": {}, "tcp": row}
+    changes: dict[str, object] = {
+        "tool": "iperf3",
+        "latency": None,
+        "growth": (),
+        "settings": {},
+        "tcp": row,
+    }
     return replace(RECORD, counter_errors={}, **changes)  # type: ignore[arg-type]
 
 

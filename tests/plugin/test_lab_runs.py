@@ -38,7 +38,7 @@ def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.
     assert {"report.html", "junit.xml", "audit.jsonl", "measurements.jsonl", "facts"} <= names
     assert "Traceback" not in done.stdout.str() + done.stderr.str()
     keys = [(m.target, m.key) for m in read_measurements(latest(site) / "measurements.jsonl")]
-    assert len(keys) == len(set(keys)) == 8 * 14
+    assert len(keys) == len(set(keys)) == 8 * 15
 
 
 #: Three nodes are enough to tell one from the others.

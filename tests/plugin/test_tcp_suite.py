@@ -16,7 +16,7 @@ FAULTS = {
     "sysctl@gpu004": {"test_tcp_throughput"},
     "ping_loss@gpu005:rail1": {"test_tcp_throughput", "test_tcp_retransmissions"},
     "slow_reply@gpu007:rail0": {"test_tcp_round_trip"},
-    "tcp_bad_path@gpu001:rail1": {"test_tcp_fairness"},
+    "tcp_bad_path@gpu007:rail1": {"test_tcp_fairness"},
 }
 
 PAIRS = [
@@ -24,7 +24,6 @@ PAIRS = [
     "gpu003:rail0..gpu004:rail0",
     "gpu005:rail1..gpu006:rail1",
     "gpu007:rail0..gpu008:rail0",
-    "gpu001:rail1..gpu002:rail1",
     "gpu007:rail1..gpu008:rail1",
 ]
 
@@ -34,7 +33,6 @@ def test_each_fault_is_caught_at_its_place_and_nowhere_else(site: pytest.Pyteste
     text = (site.path / "cluster.yaml").read_text()
     text = text.replace("gpu[001-004]:", "gpu[001-008]:", 1)
     text = text.replace("{strategy: ring}", f"{{strategy: list, list: {json.dumps(PAIRS)}}}")
-    text = text.replace('">= 100 Gb/s"', '">= 40 Gb/s"')
     text = text.replace("  time: 0.02", '  iperf3: {gpu001: "3.12"}\n  time: 0.02')
     (site.path / "cluster.yaml").write_text(text)
     done = run(site, "-m", "tcp", faults=FAULTS)
