@@ -16,6 +16,7 @@ from pytest_fabric.answers import Source
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import MeasurementError
+from pytest_fabric.grown import Grown
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.misses import misses
@@ -27,6 +28,7 @@ from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.profiles import profiles_of
 from pytest_fabric.report import junit, summary
+from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
@@ -52,6 +54,7 @@ class FabricRun:
         self._verdicts: dict[str, Verdict] = {}
         self._is_closed = False
         self._unverified: Counter[str] = Counter()
+        self._grown = Grown()
         self._history = history
         self._earlier = history.earlier
         stored = history.replayed
@@ -61,13 +64,16 @@ class FabricRun:
         reached = endpoints.of(self.cluster, self._lab) if stored is None else {}
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
         fabric = Fabric(self.cluster, self._pool, self._keep_facts, self.directory.reading)
-        self.engine = Engine(fabric, policy, self.directory.measurement, self._misses)
+        self.engine = Engine(fabric, policy, self._keep_measurement, self._misses)
         self.source: Source = Reality(self.engine, fabric, self._earlier)
         if stored is not None:
             name = str(stored.path)
             for facts in stored.facts.values():
                 self._note_drivers(facts)
-            known = (stored.measured, stored.facts, stored.readings)
+            measured = list(stored.measured)
+            for one in measured:
+                self._grown.add(one.record)
+            known = (measured, stored.facts, stored.readings)
             self.source = Replay(self.cluster, policy, name, *known, self._earlier)
 
     def plan(self, selection: Selection) -> None:
@@ -138,12 +144,16 @@ class FabricRun:
             self._declared(),
             self.cluster.excluded,
             str(self.directory.path),
+            Known(self._grown.all(), self._leaves()),
         )
         return [*self._notes(), *summary.lines(run)]
 
     def _declared(self) -> list[str]:
         nodes = self.cluster.nodes.items()
         return [f"{name}:{rail}" for name, node in nodes for rail in node.rails]
+
+    def _leaves(self) -> dict[str, str]:
+        return {str(port): leaf for port, leaf in self.inventory.leaves.items()}
 
     def _notes(self) -> list[str]:
         notes = self._history.notes(self.engine.taken_over)
@@ -187,6 +197,10 @@ class FabricRun:
         routing = self.cluster.fabric.routing
         past = self._earlier.of(f"{record.target} {record.key}")
         return misses(record, profiles, routing, (lambda: past) if past else None)
+
+    def _keep_measurement(self, record: Measurement) -> None:
+        self._grown.add(record)
+        self.directory.measurement(record)
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))

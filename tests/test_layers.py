@@ -44,6 +44,7 @@ GLUE = {
     "endpoints",
     "fixtures",
     "fleet",
+    "grown",
     "history",
     "hookspecs",
     "html_hooks",

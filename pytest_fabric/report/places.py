@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ClusterShell.NodeSet import (  # type: ignore[import-untyped]
     RESOLVER_NOGROUP,
@@ -16,11 +17,13 @@ from ClusterShell.NodeSet import (  # type: ignore[import-untyped]
 PAIR_GROUPS = 4
 
 
+@lru_cache(maxsize=65_536)  # a run asks for each of its targets again and again
 def ports_of(target: str) -> tuple[str, ...]:
     """Return the ports of a target: two of a pair, one of a port, none of a node."""
     return tuple(end for end in target.split("..") if ":" in end)
 
 
+@lru_cache(maxsize=65_536)
 def nodes_of(target: str) -> tuple[str, ...]:
     """Return the nodes of a target, the client's first."""
     return tuple(dict.fromkeys(end.partition(":")[0] for end in target.split("..")))

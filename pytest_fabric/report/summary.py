@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_fabric.report import contention, text
 from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.clean import clean_line
+from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, is_pair, ports_of
 from pytest_fabric.report.planned import OUTCOMES, Planned, terminal
 from pytest_fabric.report.suspects import Suspect, suspects
@@ -18,6 +19,9 @@ from pytest_fabric.results import Verdict
 WIDTH = 160
 #: A list of places is cut here.
 PLACES = 70
+
+#: So many lines there are at most; what to do next is told where it fits.
+LINES = 30
 
 #: Lines of each part: with the three other lines, the headings and the counts of what is left out,
 #: 30 in all.
@@ -30,7 +34,8 @@ CONTENDED = "contention (missed under load, held alone)"
 class Run:
     """What the summary is made of: `declared` are port ids, `excluded` are nodes with reasons.
 
-    The ports of excluded nodes are declared, too: leaving a node out costs coverage.
+    The ports of excluded nodes are declared, too: leaving a node out costs coverage. `known` is
+    what counters and the inventory say about places.
     """
 
     planned: Sequence[Planned]
@@ -38,6 +43,7 @@ class Run:
     declared: Sequence[str]
     excluded: Mapping[str, str]
     directory: str | None = None
+    known: Known = NOTHING
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
 def lines(run: Run) -> list[str]:
     """Return the summary of a run, at most 30 lines, what to act on at the end."""
     verdicts = [verdict for _, verdict in terminal(run.planned, run.verdicts)]
+    ranked = _ranked(suspects(verdicts, run.known))
     found = [
         _counts(verdicts),
         *_coverage(run.declared, verdicts),
@@ -82,9 +89,11 @@ def lines(run: Run) -> list[str]:
         *_part("errors", _errors(verdicts), ERRORS, "causes"),
         *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
         *_part("failures", _failures(verdicts), FAILURES, "checks"),
-        *_part("suspects", _suspects(suspects(verdicts)), SUSPECTS, "groups of places"),
     ]
     last = [f"run directory: {run.directory}"] if run.directory else []
+    suspected = _part("suspects", _suspects(ranked), SUSPECTS, "groups of places")
+    room = LINES - len(found) - len(suspected) - len(last)
+    found += _advised(suspected, ranked, room)
     return [*(_cut(line, WIDTH) for line in found), *last]
 
 
@@ -135,11 +144,36 @@ def _failures(verdicts: Sequence[Verdict]) -> list[str]:
     return [f"{_head(group)}{_values(group) or _colon(_message(group[0]))}" for group in groups]
 
 
-def _suspects(found: Sequence[Suspect]) -> list[str]:
-    by_reason: dict[str, list[str]] = defaultdict(list)
+def _ranked(found: Sequence[Suspect]) -> list[Suspect]:
+    """Return the suspects in their order, places of one explanation as one."""
+    alike: dict[tuple[float | None, str], list[Suspect]] = defaultdict(list)
     for suspect in found:
-        by_reason[suspect.explanation].append(suspect.place)
-    return [f"{_places(places)}  {reason}" for reason, places in by_reason.items()]
+        alike[suspect.confidence, suspect.explanation].append(suspect)
+    return [replace(same[0], place=_places([s.place for s in same])) for same in alike.values()]
+
+
+def _suspects(ranked: Sequence[Suspect]) -> list[str]:
+    return [
+        f"{rank}. {one.place}{_percent(one.confidence)}  {one.explanation}"
+        for rank, one in enumerate(ranked, start=1)
+    ]
+
+
+def _percent(confidence: float | None) -> str:
+    return "" if confidence is None else f"  {100 * confidence:.0f}%"
+
+
+def _advised(part: Sequence[str], ranked: Sequence[Suspect], room: int) -> list[str]:
+    """Return the lines of the suspects, with what to do next as far as there is room."""
+    advice = {f"  {rank}. ": one.advice for rank, one in enumerate(ranked, start=1)}
+    shown: list[str] = []
+    for line in part:
+        shown.append(line)
+        told = next((text for start, text in advice.items() if line.startswith(start)), "")
+        if told and room > 0:
+            shown.append(f"     next: {told}")
+            room -= 1
+    return shown
 
 
 def _by_check(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

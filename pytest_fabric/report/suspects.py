@@ -1,23 +1,23 @@
-"""Which places the failures point to: a simple rule that says so when it cannot tell.
+"""Which places the failures point to, how surely, why, and what would tell more.
 
-A failed port or node names itself. Failed pairs of one check are told apart by the ports they
-share: a port is suspected when it is in every one of them and none of its measured pairs passed.
-When all ports of a node are suspected, the node is. Silent nodes come last.
+Failed pairs are explained by `judge.localise`; a port or node that fails a check of its own needs
+no explanation. Silent nodes come last.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from pytest_fabric.report.blame import EVERY, FAILS, LIKELY, Blame, by_pairs, direct, named, silent
+from pytest_fabric.judge.localise import Evidence, Finding, localise
+from pytest_fabric.judge.localise.words import evidence as in_words
+from pytest_fabric.report import advice, pattern
+from pytest_fabric.report.blame import Blame, direct, named, silent
 from pytest_fabric.report.clean import clean_line
+from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, nodes_of, ports_of
 from pytest_fabric.results import Verdict
-
-#: Blame of one place that may settle another check's choice.
-TOLD = (FAILS, EVERY, LIKELY)
 
 #: So many checks are named; the rest is counted.
 SHOWN = 3
@@ -28,38 +28,70 @@ class Suspect:
     """A place that failures point to (several, when they cannot be told apart), and why.
 
     `place` is for people: many are folded into few words; `places` are their names.
+    `confidence` is the chance that it is the place, None where its own check says so. `explained`
+    are the failures of pairs, by check and target, `advice` what would tell more.
     """
 
     place: str
     explanation: str
-    places: tuple[str, ...] = field(default=(), compare=False)
+    places: tuple[str, ...]
+    confidence: float | None = None
+    explained: tuple[tuple[str, str], ...] = ()
+    advice: str = ""
 
 
-def suspects(verdicts: Sequence[Verdict]) -> list[Suspect]:
-    """Return the suspected places: first those that failed by themselves, silent nodes last."""
-    alone = direct(verdicts)
-    told = alone + _by_pairs(verdicts, alone)
-    # What one check tells without doubt helps where another one leaves a choice.
-    found = [*alone, *_by_pairs(verdicts, told), *silent(verdicts)]
-    blames = _as_nodes([*found, *_only_named(verdicts, found)], _ports(verdicts))
-    by_places: dict[tuple[str, ...], list[Blame]] = defaultdict(list)
-    for blame in blames:
-        by_places[tuple(sorted(blame.places))].append(blame)
-    return [Suspect(fold(places), _explain(found), places) for places, found in by_places.items()]
+def suspects(verdicts: Sequence[Verdict], known: Known = NOTHING) -> list[Suspect]:
+    """Return the suspected places: what explains most pairs first, silent nodes last."""
+    seen = pattern.evidence(verdicts, known)
+    findings = localise(seen)
+    own = _as_nodes(direct(verdicts), _ports(verdicts))
+    by_place: dict[str, list[Blame]] = defaultdict(list)
+    for blame in own:
+        by_place[blame.place].append(blame)
+    found = [_of_finding(finding, seen, by_place.pop(_only(finding), ())) for finding in findings]
+    found += [Suspect(place, _explain(blames), (place,)) for place, blames in by_place.items()]
+    silences = silent(verdicts)
+    told = [*found, *map(_of_blame, silences)]
+    pointed = {node for finding in findings for node in _nodes(finding)}
+    pointed |= {blame.place.partition(":")[0] for blame in (*own, *silences)}
+    return [*told, *_only_named(verdicts, pointed)]
 
 
-def _only_named(verdicts: Sequence[Verdict], found: Sequence[Blame]) -> list[Blame]:
+def _of_finding(finding: Finding, seen: Evidence, own: Sequence[Blame]) -> Suspect:
+    failed = [one.target for one in seen.seen if one.failed]
+    checks = list(dict.fromkeys(check.partition(" ")[2] for check, _ in finding.explained))
+    shown = replace(finding, signs=() if own else finding.signs)
+    words = f"{in_words(shown, failed, seen.seen)} ({_listed(checks)})"
+    reasons = [_explain(own)] if own else []
+    if len(finding.places) > 1:
+        reasons.append(f"cannot be told apart: {', '.join(finding.places)}")
+    return Suspect(
+        fold(finding.places),
+        clean_line("; ".join([*reasons, words])),
+        finding.places,
+        finding.confidence,
+        tuple((check.partition(" ")[2], target) for check, target in finding.explained),
+        advice.of(finding, seen, is_known=bool(own)),
+    )
+
+
+def _only(finding: Finding) -> str:
+    """Return the place of a finding, or nothing where there are several."""
+    return finding.places[0] if len(finding.places) == 1 else ""
+
+
+def _nodes(finding: Finding) -> set[str]:
+    return {node for _, pair in finding.explained for node in nodes_of(pair)}
+
+
+def _only_named(verdicts: Sequence[Verdict], pointed: set[str]) -> list[Suspect]:
     """Return what errors name on nodes that nothing else points to."""
-    known = {place.partition(":")[0] for blame in found for place in blame.places}
-    return [b for b in named(verdicts) if b.places[0].partition(":")[0] not in known]
+    found = [b for b in named(verdicts) if b.place.partition(":")[0] not in pointed]
+    return [_of_blame(blame) for blame in found]
 
 
-def _by_pairs(verdicts: Sequence[Verdict], told: Sequence[Blame]) -> list[Blame]:
-    bad = {blame.places[0] for blame in told if blame.how in TOLD and len(blame.places) == 1}
-    by_check: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        by_check[verdict.layer, verdict.check].append(verdict)
-    return [blame for group in by_check.values() for blame in by_pairs(group, bad)]
+def _of_blame(blame: Blame) -> Suspect:
+    return Suspect(blame.place, _explain([blame]), (blame.place,))
 
 
 def _ports(verdicts: Sequence[Verdict]) -> dict[str, set[str]]:
@@ -72,41 +104,24 @@ def _ports(verdicts: Sequence[Verdict]) -> dict[str, set[str]]:
 
 
 def _as_nodes(blames: Sequence[Blame], ports: Mapping[str, set[str]]) -> list[Blame]:
-    """Blame the nodes (one, or those that cannot be told apart) all of whose ports are blamed."""
-    blamed: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    """Blame the nodes all of whose ports are blamed."""
+    blamed: dict[str, set[str]] = defaultdict(set)
     for blame in blames:
-        if _is_ports(blame):
-            blamed[_nodes(blame)] |= set(blame.places)
-    whole = {
-        nodes
-        for nodes, found in blamed.items()
-        if all(len(ports[node]) > 1 and ports[node] <= found for node in nodes)
-    }
+        blamed[blame.place.partition(":")[0]] |= set(ports_of(blame.place))
+    whole = {node for node, found in blamed.items() if 1 < len(ports[node]) <= len(found)}
     return [
-        replace(blame, places=_nodes(blame))
-        if _is_ports(blame) and _nodes(blame) in whole
-        else blame
+        replace(blame, place=node) if (node := blame.place.partition(":")[0]) in whole else blame
         for blame in blames
     ]
-
-
-def _is_ports(blame: Blame) -> bool:
-    return blame.how in TOLD and all(len(ports_of(p)) == 1 for p in blame.places)
-
-
-def _nodes(blame: Blame) -> tuple[str, ...]:
-    return tuple(sorted({node for place in blame.places for node in nodes_of(place)}))
 
 
 def _explain(blames: Sequence[Blame]) -> str:
     checks: dict[str, list[str]] = defaultdict(list)
     for blame in blames:
-        if blame.what not in checks[blame.how]:
-            checks[blame.how].append(clean_line(blame.what))
-    reasons = [f"{how} {_listed(found)}" for how, found in checks.items()]
-    if EVERY in checks and len(blames[0].places) > 1:
-        reasons.insert(0, f"cannot be told apart: {', '.join(sorted(blames[0].places))}")
-    return "; ".join(reasons)
+        what = clean_line(blame.what)
+        if what not in checks[blame.how]:
+            checks[blame.how].append(what)
+    return "; ".join(f"{how} {_listed(found)}" for how, found in checks.items())
 
 
 def _listed(names: Sequence[str]) -> str:
