@@ -60,7 +60,7 @@ class Active:
         nothing_failed = "failed" not in states and not self._others_failed
         if status == pytest.ExitCode.TESTS_FAILED and nothing_failed and "error" in states:
             return EXIT_INCOMPLETE
-        nothing_measured = states.isdisjoint({"passed", "failed"})
+        nothing_measured = states.isdisjoint({"passed", "failed", "waived"})
         if status == pytest.ExitCode.OK and (nothing_measured or self._run.is_coverage_short()):
             return EXIT_INCOMPLETE
         return status

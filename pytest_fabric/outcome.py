@@ -1,26 +1,34 @@
 """The outcome policy: what a report of pytest becomes, and the verdict of each check.
 
 Outside the limit is failed; what could not be measured or recognised is an error; what a profile
-says does not apply is skipped; and a test that judged nothing must not pass.
+says does not apply is skipped; and a test that judged nothing must not pass. A failure that a
+waiver stands over is waived: pytest shows it as an expected failure, and we never as nothing.
 """
 
 from __future__ import annotations
 
+import datetime
 import time
 
 import pytest
 
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
+from pytest_fabric.judge.waivers import find
 from pytest_fabric.ledgers import ledger_key, measured_key
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.engine import STOPPED
+from pytest_fabric.parametrize import loaded
 from pytest_fabric.report import evidence, text
+from pytest_fabric.report.clean import clean_line
 from pytest_fabric.results import Verdict
 from pytest_fabric.wants import planned, target_of
 
 #: The attribute of a report that holds what a verdict says instead of source and traceback.
 SHORT = "fabric_message"
+
+#: The attribute of a report that says which waiver its failure falls under.
+WAIVED = "fabric_waived"
 
 #: How a unit ends the name of a JUnit property.
 SUFFIXES = {"s": "_s", "b/s": "_bps", "T/s": "_tps", "B": "_bytes", "/s": "_per_s"}
@@ -46,6 +54,23 @@ def apply(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRep
         if check is not None and call.excinfo.errisinstance(AssertionError):
             report.longrepr = failure(item, check)
             setattr(report, SHORT, report.longrepr)
+        _waive(item, report, check)
+
+
+def _waive(item: pytest.Item, report: pytest.TestReport, check: Check | None) -> None:
+    """Let a failure that is waived be expected, and one whose waiver has expired say so."""
+    waivers = loaded(item.config).cluster.waivers
+    one, metric = planned(item), check.metric if check is not None else None
+    waived = find(waivers, one.check, one.target, metric, datetime.date.today())
+    if waived is None:
+        return
+    told = f"{getattr(report, SHORT)}\n  {'waiver':<{text.LABEL_WIDTH}}  {clean_line(str(waived))}"
+    report.longrepr = told
+    setattr(report, SHORT, told)
+    if not waived.expired:
+        setattr(report, WAIVED, clean_line(str(waived)))
+        report.outcome = "skipped"
+        report.wasxfail = clean_line(str(waived))
 
 
 def as_error(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -129,7 +154,8 @@ def verdict(item: pytest.Item, reports: list[pytest.TestReport]) -> Verdict:
     check = planned(item)
     outcome, message = _state(reports)
     ledger = item.stash.get(ledger_key, None)
-    deciding = ledger.deciding(outcome == "failed") if ledger is not None else None
+    has_failed = outcome in ("failed", "waived")
+    deciding = ledger.deciding(has_failed) if ledger is not None else None
     duration = sum(report.duration for report in reports)
     return Verdict(
         nodeid=check.nodeid,
@@ -166,6 +192,8 @@ def _state(reports: list[pytest.TestReport]) -> tuple[str, str | None]:
             return "not run", STOPPED  # -x let a worker's test end that waited for its measurement
         return ("failed" if first.when == "call" else "error"), "\n".join(told)
     for report in reports:
+        if hasattr(report, WAIVED):
+            return "waived", f"{getattr(report, WAIVED)}\n{getattr(report, SHORT)}"
         if report.skipped:
             return "skipped", _reason(report)
     called = any(report.when == "call" and report.passed for report in reports)

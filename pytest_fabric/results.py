@@ -240,7 +240,8 @@ class Measured:
 class Verdict:
     """The terminal state of one check on one target.
 
-    `outcome` is passed, failed, error, skipped or `not run`; `limit_source` is `file:line`.
+    `outcome` is passed, failed, waived (failed, and somebody answers for it), error, skipped or
+    `not run`; `limit_source` is `file:line`.
     `contention` tells the values of a pass that missed under load and held alone.
     """
 

@@ -19,6 +19,7 @@ from pytest_fabric.errors import MeasurementError
 from pytest_fabric.grown import Grown
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
+from pytest_fabric.judge import waivers
 from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
@@ -144,6 +145,7 @@ class FabricRun:
             self._declared(),
             self.cluster.excluded,
             str(self.directory.path),
+            self._unused_waivers(),
             Known(self._grown.all(), self._leaves()),
         )
         return [*self._notes(), *summary.lines(run)]
@@ -168,9 +170,6 @@ class FabricRun:
             )
         if self._history.without_baseline:
             notes.append(f"--fabric-no-baseline: {self._left_out()}")
-        unused = self._unused_keys()
-        if unused:
-            notes.append(f"declared, not checked by this version: {', '.join(unused)}")
         return notes
 
     def _left_out(self) -> str:
@@ -187,10 +186,10 @@ class FabricRun:
         count = f"{len(found)} clause{'' if len(found) == 1 else 's'} of limits left out"
         return f"{count}: {shown}" if found else "no limit has a clause that needs one"
 
-    def _unused_keys(self) -> list[str]:
-        """Return the keys of the inventory that nothing judges yet: silence would be a promise."""
-        keys = {"waivers": bool(self.cluster.waivers)}
-        return [key for key, is_set in keys.items() if is_set]
+    def _unused_waivers(self) -> list[str]:
+        """Return what is to be said of waivers that no failure fell under."""
+        ended = [(one.check, one.target, one.outcome) for one in self.verdicts]
+        return waivers.unused(self.cluster.waivers, ended)
 
     def _misses(self, record: Measurement) -> bool:
         profiles = profiles_of(self.cluster, Pair.parse(record.target))

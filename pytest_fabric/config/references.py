@@ -15,7 +15,9 @@ from pytest_fabric.config.sections import Lab
 from pytest_fabric.config.wording import nearest, quoted
 from pytest_fabric.config.written import PairKeys, read_pair
 from pytest_fabric.config.yaml_lines import Items, Table
+from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import ConfigError
+from pytest_fabric.metrics import names, unit_of
 
 
 class References:
@@ -64,15 +66,23 @@ class References:
         return excluded
 
     def waivers(self) -> None:
-        """Check that the targets of waivers are known."""
+        """Check that the targets and metrics of waivers are known."""
         for waiver, _ in self._items("waivers"):
             target = waiver.get("target") if isinstance(waiver, Table) else None
+            self._check_metric(waiver)
+            if target == FABRIC:
+                continue
             for end in target.split("..") if isinstance(target, str) else ():
                 mark = waiver.marks["target"]
                 nodes, _, rail = end.partition(":")
                 for name in self._nodes(nodes, mark):
                     if rail or ":" in end:
                         self._port(f"{name}:{rail}", mark)
+
+    def _check_metric(self, waiver: object) -> None:
+        metric = waiver.get("metric") if isinstance(waiver, Table) else None
+        if isinstance(waiver, Table) and isinstance(metric, str) and unit_of(metric) is None:
+            self._unknown("a metric", metric, names(), waiver.marks["metric"])
 
     def lab(self, lab: Lab) -> Lab:
         """Return the lab with the node sets of its versions and adapters expanded."""

@@ -201,6 +201,8 @@ class Waiver(Strict):
     """The name of the test."""
     target: Text
     """A node set, with `:RAIL` for ports, or a pair `NODE:RAIL..NODE:RAIL`."""
+    metric: Text | None = None
+    """The metric that missed its limit, such as `ib_write_bw.average`; any otherwise."""
     until: Annotated[datetime.date, Kind(kinds.read_date, {"type": "string", "format": "date"})]
     """The last day on which it holds."""
     owner: Text

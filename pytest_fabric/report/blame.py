@@ -10,7 +10,7 @@ from pytest_fabric.report import text
 from pytest_fabric.report.places import is_pair, mentioned, nodes_of, ports_of
 from pytest_fabric.results import Verdict
 
-MEASURED = ("passed", "failed")
+MEASURED = ("passed", "failed", "waived")
 
 #: How a place came under suspicion, in words that the names of checks follow.
 FAILS = "fails"

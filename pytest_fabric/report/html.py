@@ -34,6 +34,8 @@ def row(cells: Sequence[str], verdict: Verdict | None) -> list[str]:
     """Return the cells of a row with our columns among them, empty for a test without verdict."""
     values = _values(verdict) if verdict is not None else dict.fromkeys(COLUMNS, "")
     ours = [f"<td class=col-{column}>{escape(values[column])}</td>" for column in COLUMNS]
+    if verdict is not None and verdict.outcome == "waived":
+        cells = [cell.replace(">XFailed<", ">Waived<") for cell in cells]
     return [*map(_slim, cells[:PLACE]), *ours, *map(_slim, cells[PLACE:])]
 
 

@@ -73,7 +73,7 @@ def _case(check: Planned, verdict: Verdict, place: tuple[str, str], *, unique: b
     first = message.split("\n", 1)[0]
     if verdict.outcome == "failed":
         case.add_failure_info(first, message, "failed")
-    elif verdict.outcome == "skipped":
+    elif verdict.outcome in ("skipped", "waived"):
         case.add_skipped_info(first, message)
     elif verdict.outcome != "passed":
         case.add_error_info(first, message, clean_line(verdict.outcome) or "error")

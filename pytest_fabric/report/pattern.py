@@ -10,13 +10,14 @@ from pytest_fabric.judge.localise import Evidence, Seen, Sign
 from pytest_fabric.judge.localise.outliers import outliers
 from pytest_fabric.judge.localise.seen import flow_of
 from pytest_fabric.judge.localise.signs import of_check, of_counters
-from pytest_fabric.report.blame import own_failures, shown
+from pytest_fabric.report.blame import named, own_failures, shown
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import is_pair, mentioned, ports_of
 from pytest_fabric.results import Growth, Verdict
 
-#: How much likelier a port is that the failure of a pair names, and its other end is not.
-NAMED = 3.0
+#: How much likelier a port is that the failure of a pair names, and its other end is not; and one
+#: that errors name, which say why there is no value.
+NAMED, BLAMED = 3.0, 20.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def evidence(verdicts: Sequence[Verdict], known: Known) -> Evidence:
     ]
     counters = of_counters(known.growth)
     told = {sign.place for sign in counters}
-    signs = (*own, *counters, *_named(judged, told))
+    errors = [Sign(b.place, clean_line(f"named by {b.what}"), BLAMED) for b in named(verdicts)]
+    signs = (*own, *counters, *_named(judged, told), *errors)
     return Evidence(tuple(seen), signs, known.leaves)
 
 

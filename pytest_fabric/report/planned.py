@@ -9,7 +9,7 @@ from pytest_fabric.report.places import nodes_of
 from pytest_fabric.results import Verdict
 
 #: Terminal states, worst first: a check that reported twice has the worse one.
-OUTCOMES = ("failed", "error", "not run", "skipped", "passed")
+OUTCOMES = ("failed", "error", "not run", "waived", "skipped", "passed")
 
 
 @dataclass(frozen=True)

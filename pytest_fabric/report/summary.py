@@ -25,7 +25,7 @@ LINES = 30
 
 #: Lines of each part: with the three other lines, the headings and the counts of what is left out,
 #: 30 in all.
-EXCLUDED, SKIPPED, SUSPECTS, FAILURES, ERRORS, CONTENTION = 3, 2, 4, 4, 3, 1
+EXCLUDED, SKIPPED, WAIVED, SUSPECTS, FAILURES, ERRORS, CONTENTION = 1, 1, 1, 4, 4, 3, 1
 
 CONTENDED = "contention (missed under load, held alone)"
 
@@ -34,8 +34,8 @@ CONTENDED = "contention (missed under load, held alone)"
 class Run:
     """What the summary is made of: `declared` are port ids, `excluded` are nodes with reasons.
 
-    The ports of excluded nodes are declared, too: leaving a node out costs coverage. `known` is
-    what counters and the inventory say about places.
+    The ports of excluded nodes are declared, too: leaving a node out costs coverage. `unused` are
+    waivers that no failure fell under, `known` is what counters and the inventory say about places.
     """
 
     planned: Sequence[Planned]
@@ -43,6 +43,7 @@ class Run:
     declared: Sequence[str]
     excluded: Mapping[str, str]
     directory: str | None = None
+    unused: Sequence[str] = ()
     known: Known = NOTHING
 
 
@@ -86,6 +87,8 @@ def lines(run: Run) -> list[str]:
         *_coverage(run.declared, verdicts),
         *_limited(_excluded(run.excluded), EXCLUDED, "reasons"),
         *_limited(_skipped(verdicts), SKIPPED, "reasons"),
+        *_limited(_waived(verdicts), WAIVED, "waivers"),
+        *_unused(run.unused),
         *_part("errors", _errors(verdicts), ERRORS, "causes"),
         *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
         *_part("failures", _failures(verdicts), FAILURES, "checks"),
@@ -101,7 +104,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
     counts = Counter(v.outcome if v.outcome in OUTCOMES else "error" for v in verdicts)
     if counts["error"] > 1:
         counts["errors"] = counts.pop("error")
-    order = ("passed", "skipped", "not run", "error", "errors", "failed")
+    order = ("passed", "skipped", "waived", "not run", "error", "errors", "failed")
     shown = [f"{counts[name]:,} {name}" for name in order if counts[name]]
     return f"{len(verdicts):,} checks: {', '.join(shown) or 'nothing was planned'}"
 
@@ -128,10 +131,26 @@ def _skipped(verdicts: Sequence[Verdict]) -> list[str]:
     return [f"skipped: {count:,} x {reason}" for reason, count in reasons.most_common()]
 
 
+def _waived(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the failures that somebody answers for, by check and waiver: always shown."""
+    found = [verdict for verdict in verdicts if verdict.outcome == "waived"]
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for verdict in found:
+        groups[verdict.check, _message(verdict)].append(verdict.target)
+    return [
+        f"waived: {len(targets):,} x {check}  {_places(targets)} ({told.removeprefix('waived ')})"
+        for (check, told), targets in groups.items()
+    ]
+
+
+def _unused(waivers: Sequence[str]) -> list[str]:
+    return [f"waivers that matched no failure: {', '.join(waivers)}"] if waivers else []
+
+
 def _errors(verdicts: Sequence[Verdict]) -> list[str]:
     by_cause: dict[str, list[str]] = defaultdict(list)
     for v in verdicts:
-        if v.outcome not in ("passed", "failed", "skipped", "not run"):
+        if v.outcome not in ("passed", "failed", "waived", "skipped", "not run"):
             by_cause[_message(v).removeprefix(f"{v.target}: ") or v.check].append(v.target)
     return [
         f"{len(targets):,} x {_places(sorted(set(targets)))}: {cause}"
@@ -149,7 +168,10 @@ def _ranked(found: Sequence[Suspect]) -> list[Suspect]:
     alike: dict[tuple[float | None, str], list[Suspect]] = defaultdict(list)
     for suspect in found:
         alike[suspect.confidence, suspect.explanation].append(suspect)
-    return [replace(same[0], place=_places([s.place for s in same])) for same in alike.values()]
+    return [
+        replace(same[0], place=_places([s.place for s in same])) if len(same) > 1 else same[0]
+        for same in alike.values()
+    ]
 
 
 def _suspects(ranked: Sequence[Suspect]) -> list[str]:

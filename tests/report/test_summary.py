@@ -53,7 +53,20 @@ def a_few_failures() -> Run:
     return Run(plan, checks, declared, excluded, "fabric-runs/20261129-132105")
 
 
+def waived() -> Run:
+    """Return a run in which somebody answers for what failed, and a waiver is of no use."""
+    told = "waived by netops until 2027-01-15: RMA 4711\ngpu001:rail0  PCIe width 8"
+    checks = [
+        *(verdict(p, "waived", "test_width", told, 8.0, "", "== 16") for p in PORTS[:2]),
+        *(verdict(port, check="test_width") for port in PORTS[2:]),
+    ]
+    checks = [replace(one, value=8.0) for one in checks]
+    unused = ["test_mtu gpu003 (storage: mended?)"]
+    return Run([], checks, PORTS, {}, "fabric-runs/x", unused)
+
+
 CASES = {
+    "waived": waived(),
     "healthy": Run([], [verdict(port) for port in PORTS], PORTS, {}, "fabric-runs/x"),
     "a_few_failures": a_few_failures(),
     "nothing": Run([], [], [], {}, None),

@@ -244,3 +244,18 @@ def test_errors_that_name_one_port_point_to_it() -> None:
     (suspect,) = suspects(found)
     assert suspect.place == "b:r0"
     assert "1 errors" in suspect.explanation
+
+
+def test_errors_settle_which_end_of_a_pair_it_is() -> None:
+    """Where nearly all of a port's measurements could not be judged, one failure tells little."""
+    told = "gpu2:rail0 moved only 0% of the payload on the declared priority 3"
+    found = [
+        verdict("gpu2:rail0..gpu3:rail0", "failed", "test_class"),
+        *(error(f"gpu{n}:rail0..gpu2:rail0", told) for n in (1, 3)),
+        verdict("gpu3:rail0..gpu1:rail0", check="test_class"),
+    ]
+
+    [suspect] = suspects(found)
+
+    assert suspect.place == "gpu2:rail0"
+    assert "named by 2 errors" in suspect.explanation
