@@ -21,10 +21,13 @@ from typing import Any
 
 from pytest_fabric import pairs as strategies
 from pytest_fabric.config import Cluster, load_text
+from pytest_fabric.judge.bound import BoundClause
 from pytest_fabric.judge.limits import Limits
-from pytest_fabric.lab import build, physics, traffic
+from pytest_fabric.lab import build, physics
 from pytest_fabric.lab.faults import CATALOGUE
+from pytest_fabric.lab.flow import Flow, count
 from pytest_fabric.lab.model import Port
+from pytest_fabric.lab.tally import Tally
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.suspects import suspects
 from pytest_fabric.results import Growth, Pair, Verdict
@@ -105,7 +108,7 @@ def _bounds(cluster: Cluster) -> tuple[dict[str, Callable[[float], bool]], dict[
     limits = Limits("bench", (cluster.profiles["roce"],), lambda reason: None)
     bounds, texts = {}, {}
     for name in names:
-        clauses = limits[name].clauses
+        clauses = [one for one in limits[name].clauses if isinstance(one, BoundClause)]
         comparisons = [one for clause in clauses for one in clause.comparisons]
         bounds[name] = _holds([(sign, float(bound.number)) for sign, bound in comparisons])  # type: ignore[union-attr]  # none of them is a word
         texts[name] = clauses[0].text
@@ -146,12 +149,10 @@ def measured(
 
 def _growth(client: Port, server: Port, bps: float) -> list[Growth]:
     """Return what the counters of both ends grow by while one writes to the other for 5 s."""
-    sender, receiver = traffic.Tally(), traffic.Tally()
+    sender, receiver = Tally(), Tally()
     flow: dict[str, Any] = {"verb": "write", "size": 2**20, "bps": bps}
-    one = traffic.Flow(
-        client, server, priority=3, answers=3, bulk=True, seconds=5.0, real_s=5.0, **flow
-    )
-    traffic._count(one, round(bps * 5 / 8 / 2**20), sender, receiver)
+    one = Flow(client, server, priority=3, answers=3, bulk=True, seconds=5.0, real_s=5.0, **flow)
+    count(one, round(bps * 5 / 8 / 2**20), sender, receiver)
     found = []
     for port, tally in ((client, sender), (server, receiver)):
         grown = {
