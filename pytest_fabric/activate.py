@@ -64,7 +64,8 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         history = history_of(config, inventory, policy)
         faults = config.getoption("--fabric-fault")
         files = catalogue.sources(config.pluginmanager) if faults else ()
-        run = FabricRun(inventory, policy, faults, out, history, files)
+        follows = config.getoption("--fabric-localise")
+        run = FabricRun(inventory, policy, faults, out, history, files, follows)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     except OSError as error:

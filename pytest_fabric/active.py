@@ -36,7 +36,9 @@ class Active:
         try:
             if not session.testsfailed:  # collection errors: pytest stops before the first test
                 self._run.start(self._selection)
-            return (yield)
+            result = yield
+            self._run.follow_up()
+            return result
         finally:
             signal.signal(signal.SIGTERM, previous)
             self._run.close()

@@ -115,6 +115,12 @@ def add(parser: pytest.Parser) -> None:
         help="Leave out the clauses of limits that need a baseline",
     )
     group.addoption(
+        "--fabric-localise",
+        action="store_true",
+        help="After the planned measurements, measure up to 12 more pairs, those that tell the "
+        "suspects of failures apart",
+    )
+    group.addoption(
         "--fabric-allow-busy",
         action="store_true",
         help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
@@ -129,6 +135,7 @@ def conflict(config: pytest.Config) -> str | None:
         "--fabric-replay": config.getoption("--fabric-replay") is not None,
         "--fabric-fault": bool(config.getoption("--fabric-fault")),
         "--fabric-plan": config.getoption("--fabric-plan"),
+        "--fabric-localise": config.getoption("--fabric-localise"),
         "--fabric-baseline": bool(config.getoption("--fabric-baseline")),
         "--fabric-no-baseline": config.getoption("--fabric-no-baseline"),
         "--fabric-prove": config.getoption("--fabric-prove"),
@@ -138,6 +145,7 @@ def conflict(config: pytest.Config) -> str | None:
         ("--fabric-replay", "--fabric-resume"): "a replay measures nothing: give one of them",
         ("--fabric-replay", "--fabric-fault"): "a replay has no lab that could be broken",
         ("--fabric-replay", "--fabric-plan"): "a replay measures nothing that could be planned",
+        ("--fabric-replay", "--fabric-localise"): "a replay measures nothing more",
         ("--fabric-replay", "-n"): "a replay takes seconds in one process",
         ("--fabric-resume", "--fabric-plan"): "a plan does not know what is measured already",
         ("--fabric-no-baseline", "--fabric-baseline"): "give one of them",

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import counters, endpoints
+from pytest_fabric import counters, endpoints, followup
 from pytest_fabric.answers import Source
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC
@@ -24,7 +24,7 @@ from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.facts import find
-from pytest_fabric.measure.plan import Policy
+from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.profiles import profiles_of
@@ -48,6 +48,7 @@ class FabricRun:
         out: Path,
         history: History,
         sources: Sequence[Path] = (),
+        is_followed_up: bool = False,
     ) -> None:
         self.inventory = inventory
         self.cluster = inventory.cluster
@@ -56,6 +57,9 @@ class FabricRun:
         self._is_closed = False
         self._unverified: Counter[str] = Counter()
         self._grown = Grown()
+        self._is_followed_up = is_followed_up
+        self._wants: tuple[Want, ...] = ()
+        self._asked: list[followup.Asked] = []
         self._history = history
         self._earlier = history.earlier
         stored = history.replayed
@@ -80,12 +84,32 @@ class FabricRun:
     def plan(self, selection: Selection) -> None:
         """Take in what was selected and write the plan."""
         self.planned = list(selection.planned)
+        self._wants = selection.wants
         self.directory.plan([asdict(check) for check in self.planned])
 
     def start(self, selection: Selection) -> None:
         """Log in to the nodes that the selection needs, and begin to measure what it wants."""
         if self._history.replayed is None:
             self.engine.start(selection.wants, selection.others, self._history.known)
+
+    def follow_up(self) -> None:
+        """Measure the pairs that tell suspects apart, where that was asked for."""
+        if not self._is_followed_up:
+            return
+        follow = followup.FollowUp(self.cluster, self._wants, self._measured_now)
+        self._asked = follow.run(self.verdicts, self._known())
+        for asked in self._asked:
+            self.directory.followup(asked)
+
+    def _measured_now(self, want: Want) -> Measurement:
+        """Return a measurement made now. Raises FabricError, LookupError where it may not be."""
+        refusal = self.source.refusal(want)
+        if refusal is not None:
+            raise LookupError(refusal)
+        record = self.source.pair(want, lambda: None).record
+        if record.error is not None:
+            raise MeasurementError(record.target, record.error.kind, record.error.message)
+        return record
 
     def close(self) -> None:
         """End what runs on the nodes, close every session, and stop the lab."""
@@ -146,7 +170,9 @@ class FabricRun:
             self.cluster.excluded,
             str(self.directory.path),
             self._unused_waivers(),
-            Known(self._grown.all(), self._leaves()),
+            self._known(),
+            tuple(one.verdict for one in self._asked),
+            followup.line(self._asked) if self._is_followed_up else "",
         )
         return [*self._notes(), *summary.lines(run)]
 
@@ -154,8 +180,9 @@ class FabricRun:
         nodes = self.cluster.nodes.items()
         return [f"{name}:{rail}" for name, node in nodes for rail in node.rails]
 
-    def _leaves(self) -> dict[str, str]:
-        return {str(port): leaf for port, leaf in self.inventory.leaves.items()}
+    def _known(self) -> Known:
+        leaves = {str(port): leaf for port, leaf in self.inventory.leaves.items()}
+        return Known(self._grown.all(), leaves)
 
     def _notes(self) -> list[str]:
         notes = self._history.notes(self.engine.taken_over)

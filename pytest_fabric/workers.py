@@ -36,7 +36,10 @@ class Workers:
         """End everything after the last test."""
         previous = signal.getsignal(signal.SIGTERM)
         try:
-            return (yield)
+            result = yield
+            if self._run is not None:
+                self._run.follow_up()
+            return result
         finally:
             self._stop()
             if self._run is not None:

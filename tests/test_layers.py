@@ -44,6 +44,7 @@ GLUE = {
     "endpoints",
     "fixtures",
     "fleet",
+    "followup",
     "grown",
     "history",
     "hookspecs",

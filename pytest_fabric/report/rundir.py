@@ -7,6 +7,7 @@ readings/T-NODE.json what a node said about a topic T, where a test asked for it
 measurements.jsonl   one line per measurement
 raw/N.txt            what the tools of one measurement printed, verbatim, stream by stream
 verdicts.jsonl       one line per check and target
+followup.jsonl       one line per pair that --fabric-localise measured, and why
 audit.jsonl          every command that was sent to a node
 """
 
@@ -88,6 +89,10 @@ class RunDirectory:
     def verdict(self, verdict: Verdict) -> None:
         """Store a verdict."""
         self._append("verdicts.jsonl", records.dumps(verdict))
+
+    def followup(self, asked: object) -> None:
+        """Store why a pair was measured beyond the plan, and its verdict."""
+        self._append("followup.jsonl", records.dumps(asked))
 
     def audit(self, node: str, *commands: str) -> None:
         """Store that commands are about to be sent to `node`, one line each; the time is UTC."""

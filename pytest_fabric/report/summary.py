@@ -36,6 +36,7 @@ class Run:
 
     The ports of excluded nodes are declared, too: leaving a node out costs coverage. `unused` are
     waivers that no failure fell under, `known` is what counters and the inventory say about places.
+    `extra` are verdicts of pairs that were measured to tell places apart, `followed` tells of them.
     """
 
     planned: Sequence[Planned]
@@ -45,6 +46,8 @@ class Run:
     directory: str | None = None
     unused: Sequence[str] = ()
     known: Known = NOTHING
+    extra: Sequence[Verdict] = ()
+    followed: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
 def lines(run: Run) -> list[str]:
     """Return the summary of a run, at most 30 lines, what to act on at the end."""
     verdicts = [verdict for _, verdict in terminal(run.planned, run.verdicts)]
-    ranked = _ranked(suspects(verdicts, run.known))
+    ranked = _ranked(suspects([*verdicts, *run.extra], run.known))
     found = [
         _counts(verdicts),
         *_coverage(run.declared, verdicts),
@@ -94,7 +97,9 @@ def lines(run: Run) -> list[str]:
         *_part("failures", _failures(verdicts), FAILURES, "checks"),
     ]
     last = [f"run directory: {run.directory}"] if run.directory else []
-    suspected = _part("suspects", _suspects(ranked), SUSPECTS, "groups of places")
+    followed = [run.followed] if run.followed else []
+    most = SUSPECTS - len(followed)
+    suspected = [*followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
     room = LINES - len(found) - len(suspected) - len(last)
     found += _advised(suspected, ranked, room)
     return [*(_cut(line, WIDTH) for line in found), *last]
