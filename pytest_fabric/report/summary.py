@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pytest_fabric.report import contention, text
 from pytest_fabric.report.blame import MEASURED
+from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, is_pair, ports_of
@@ -84,7 +85,8 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
 def lines(run: Run) -> list[str]:
     """Return the summary of a run, at most 30 lines, what to act on at the end."""
     verdicts = [verdict for _, verdict in terminal(run.planned, run.verdicts)]
-    ranked = _ranked(suspects([*verdicts, *run.extra], run.known))
+    suspected = suspects([*verdicts, *run.extra], run.known)
+    ranked = _ranked(suspected)
     found = [
         _counts(verdicts),
         *_coverage(run.declared, verdicts),
@@ -94,14 +96,14 @@ def lines(run: Run) -> list[str]:
         *_unused(run.unused),
         *_part("errors", _errors(verdicts), ERRORS, "causes"),
         *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
-        *_part("failures", _failures(verdicts), FAILURES, "checks"),
+        *_part("failures", _failures(verdicts, causes(verdicts, suspected)), FAILURES, "checks"),
     ]
     last = [f"run directory: {run.directory}"] if run.directory else []
     followed = [run.followed] if run.followed else []
     most = SUSPECTS - len(followed)
-    suspected = [*followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
-    room = LINES - len(found) - len(suspected) - len(last)
-    found += _advised(suspected, ranked, room)
+    places = [*followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
+    room = LINES - len(found) - len(places) - len(last)
+    found += _advised(places, ranked, room)
     return [*(_cut(line, WIDTH) for line in found), *last]
 
 
@@ -163,8 +165,14 @@ def _errors(verdicts: Sequence[Verdict]) -> list[str]:
     ]
 
 
-def _failures(verdicts: Sequence[Verdict]) -> list[str]:
-    groups = _by_check([verdict for verdict in verdicts if verdict.outcome == "failed"])
+def _failures(verdicts: Sequence[Verdict], roots: Sequence[Cause]) -> list[str]:
+    """Return facts with what follows from them, then all other failures by check."""
+    told = {id(one) for root in roots for one in (root.fact, *root.followers)}
+    rest = [one for one in verdicts if one.outcome == "failed" and id(one) not in told]
+    return [clean_line(root.line) for root in roots] + _alone(_by_check(rest))
+
+
+def _alone(groups: Sequence[Sequence[Verdict]]) -> list[str]:
     return [f"{_head(group)}{_values(group) or _colon(_message(group[0]))}" for group in groups]
 
 

@@ -53,6 +53,36 @@ def a_few_failures() -> Run:
     return Run(plan, checks, declared, excluded, "fabric-runs/20261129-132105")
 
 
+def root_cause() -> Run:
+    """Return a run in which a slot that is too narrow explains what pairs of its port miss."""
+    port = "gpu002:rail1"
+    fact = verdict(port, "failed", "test_pcie_width", value=8.0, unit="", limit="== 16")
+    others = ["gpu001:rail1", "gpu003:rail1", "gpu004:rail1"]
+    pairs = [
+        replace(
+            verdict(
+                f"{one}..{other}", outcome, check, value=value, unit="b/s", limit=">= 380 Gb/s"
+            ),
+            metric=metric,
+        )
+        for check, metric in (
+            ("test_write_bandwidth", "ib_write_bw.1048576.average"),
+            ("test_read_bandwidth", "ib_read_bw.1048576.average"),
+        )
+        for one in (port, *others)
+        for other in (port, *others)
+        if one != other
+        for outcome, value in [("failed", 226e9) if port in (one, other) else ("passed", 390e9)]
+    ]
+    stray = verdict("gpu003:rail0", "failed", "test_link_mtu", value=1024.0, unit="B")
+    checks = [
+        replace(fact, metric="pcie.width", layer="link"),
+        replace(stray, metric="link.mtu", layer="link", limit="== 4096 B"),
+        *pairs,
+    ]
+    return Run([], checks, PORTS, {}, "fabric-runs/x")
+
+
 def waived() -> Run:
     """Return a run in which somebody answers for what failed, and a waiver is of no use."""
     told = "waived by netops until 2027-01-15: RMA 4711\ngpu001:rail0  PCIe width 8"
@@ -67,6 +97,7 @@ def waived() -> Run:
 
 CASES = {
     "waived": waived(),
+    "root_cause": root_cause(),
     "healthy": Run([], [verdict(port) for port in PORTS], PORTS, {}, "fabric-runs/x"),
     "a_few_failures": a_few_failures(),
     "nothing": Run([], [], [], {}, None),
