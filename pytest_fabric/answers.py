@@ -125,7 +125,10 @@ class Answers:
             return self._awaited(lambda it, wait: self._others.group(it, record, wait), want)
 
         line = self.cluster.line_rate_bps(pair.client, pair.server)
-        return PairResult(*found, group, partial(self._others.past, want), line)
+        past = partial(self._others.past, want)
+        profiles = profiles_of(self.cluster, pair)
+        tolerant = all(profile.unstable == "allowed" for profile in profiles)
+        return PairResult(*found, group, past, line, tolerant)
 
     def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
         """Return what a source answers, and show how far the run is meanwhile."""

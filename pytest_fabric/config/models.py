@@ -44,6 +44,8 @@ class ProfileKeys(Strict):
     """How much traffic a measurement makes."""
     not_available: dict[str, Text] = Field(default_factory=dict)
     """Metrics, or their first words, that this hardware cannot show, each with the reason."""
+    unstable: Annotated[Literal["failed", "allowed"], kinds.choice("failed", "allowed")] = "failed"
+    """What a pair is that holds and misses by turns when measured alone (`confirm`: 2 or more)."""
     sudo: Annotated[
         tuple[str, ...], Kind(kinds.read_words, {"type": "array", "items": {"type": "string"}})
     ] = ()

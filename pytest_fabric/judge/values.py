@@ -15,6 +15,10 @@ from pytest_fabric.units import Quantity, render
 Others = Callable[[], tuple[float, str]]
 
 
+#: Said of values that hold and miss by turns, with nothing beside them.
+UNSTABLE = ": unstable"
+
+
 @dataclass(frozen=True)
 class Settled:
     """Whether a comparison holds, the value that decided it, and what was under load and alone."""
@@ -61,9 +65,10 @@ class Value:
     used as a truth value, since `assert result.p99` would always hold.
 
     A miss that the load of other measurements may have caused is no verdict: `alone` returns the
-    values without it, and they decide. A rate is held only against bounds that its `exposure` can
-    show: any other raises MissingValueError. `peers` and `baseline` return the middle of what other
-    pairs, or earlier runs, have of the same metric, and in words where it comes from.
+    values without it, and they decide; `tolerant` lets one of them that holds be enough. A rate is
+    held only against bounds that its `exposure` can show: any other raises MissingValueError.
+    `peers` and `baseline` return the middle of what other pairs, or earlier runs, have of the same
+    metric, and in words where it comes from.
     """
 
     number: float | str
@@ -74,6 +79,7 @@ class Value:
     detail: tuple[str, ...] = ()
     alone: Callable[[], tuple[Value, ...]] | None = field(default=None, repr=False)
     exposure: Exposure | None = field(default=None, repr=False)
+    tolerant: bool = False
     peers: Others | None = field(default=None, repr=False)
     baseline: Others | None = field(default=None, repr=False)
 
@@ -131,17 +137,22 @@ class Value:
         )
 
     def settle(self, test: Callable[[Value], bool]) -> Settled:
-        """Return whether a test holds; of a miss under load, whether it holds alone, each time."""
+        """Return whether a test holds; of a miss under load, whether it holds alone, each time.
+
+        What holds alone at one time and misses at another is unstable: a miss, unless `tolerant`.
+        """
         if test(self):
             return Settled(True, self)
         others = self.alone() if self.alone is not None else ()
         if not others:
             return Settled(False, self)
         held = [test(value) for value in others]
-        place = held.index(False) if False in held else 0
+        is_unstable = any(held) and not all(held)
+        passed = any(held) if self.tolerant else all(held)
+        place = held.index(passed)
         decided = replace(others[place], ledger=self.ledger)
         company = f"{self} under load, {', '.join(map(str, others))} alone"
-        return Settled(all(held), decided, company, place)
+        return Settled(passed, decided, f"{company}{UNSTABLE if is_unstable else ''}", place)
 
 
 def _time(seconds: float) -> str:

@@ -69,7 +69,8 @@ class PairResult:
     With adaptive `routing` counters that packets out of order let grow are left out. `alone`
     returns the same measurement made with nothing beside it; what a value misses under load, those
     decide. `group` returns the pair's peers, `past` what each run of the baseline has of it.
-    `line_bps` is the declared speed of the slower end.
+    `line_bps` is the declared speed of the slower end. `tolerant` is for ports that may be
+    unstable: one repetition that holds is enough.
     """
 
     record: Measurement
@@ -80,6 +81,7 @@ class PairResult:
     group: Callable[[], Group] | None = None
     past: Callable[[], Sequence[baseline.Past]] | None = None
     line_bps: float | None = None
+    tolerant: bool = False
 
     @property
     def title(self) -> str:
@@ -220,6 +222,7 @@ class PairResult:
             return value
         return replace(
             value,
+            tolerant=self.tolerant,
             alone=None if self.alone is None else lambda: self._alone(again),
             peers=None if self.group is None else lambda: self._peers(value, again),
             baseline=None if self.past is None else lambda: self._baseline(value, again),

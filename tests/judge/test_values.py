@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_fabric import gbps, us
@@ -97,3 +99,27 @@ def test_a_quantity_on_the_left_compares_the_same_way() -> None:
 
     assert us(5) > value(2e-6, "s", ledger)
     assert [check.limit for check in ledger.checks] == ["< 5 us"]
+
+
+@pytest.mark.parametrize(
+    ("alone", "tolerant", "passed", "told"),
+    [
+        ([2.0, 2.1, 2.2], False, True, "18 us under load, 2 us, 2.1 us, 2.2 us alone"),
+        ([17.0, 16.0, 18.0], True, False, "18 us under load, 17 us, 16 us, 18 us alone"),
+        ([2.0, 17.0, 2.2], False, False, "18 us under load, 2 us, 17 us, 2.2 us alone: unstable"),
+        ([17.0, 2.0, 16.0], True, True, "18 us under load, 17 us, 2 us, 16 us alone: unstable"),
+    ],
+)
+def test_what_holds_and_misses_by_turns_is_unstable(
+    alone: list[float], tolerant: bool, passed: bool, told: str
+) -> None:
+    """All its values are shown; it fails unless its profiles allow it."""
+    ledger = Ledger()
+    others = tuple(value(number * 1e-6, "s") for number in alone)
+    one = replace(value(18e-6, "s", ledger), alone=lambda: others, tolerant=tolerant)
+
+    assert (one < us(5)) is passed
+
+    [check] = ledger.checks
+    assert check.company == told
+    assert (float(check.value) < 5e-6) is passed
