@@ -21,7 +21,7 @@ from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
 from pytest_fabric.sources import Others
 from pytest_fabric.sources import Source as Source
 from pytest_fabric.subjects import MeasurablePair, NodeShell
@@ -79,6 +79,10 @@ class Answers:
         """Return what a port says about itself. Raises MeasurementError, TransportError."""
         record = self._source.port(port)
         return PortResult(str(port), record, ledger_of(item), self.limits(port).require)
+
+    def record(self, port: Port) -> RdmaPort:
+        """Return what a port says about itself. Raises MeasurementError, TransportError."""
+        return self._source.port(port)
 
     def pair(self, item: pytest.Item, pair: Pair) -> MeasurablePair:
         """Return a pair on which a test can measure on the spot."""

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from pytest_fabric import beside
 from pytest_fabric.errors import FabricError
 from pytest_fabric.judge.ledger import Check
 from pytest_fabric.judge.waivers import find
@@ -120,9 +121,8 @@ def failure(item: pytest.Item, check: Check) -> str:
         details.append(("measured", check.company))
     if measured is not None:
         place = check.repetition
-        details.extend(
-            evidence.details(measured.record if place is None else measured.alone[place])
-        )
+        record = measured.record if place is None else measured.alone[place]
+        details.extend(_merged(evidence.details(record), beside.details(item, record)))
     source = check.source or _place(item)
     return text.failure(
         str(target_of(item)),
@@ -132,6 +132,12 @@ def failure(item: pytest.Item, check: Check) -> str:
         f"{source}, profile {check.profile}" if check.profile else source,
         details,
     )
+
+
+def _merged(shown: list[tuple[str, str]], more: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what a measurement says, with what stands beside it before the commands."""
+    last = [row for row in shown if row[0] == "by hand"]
+    return [*(row for row in shown if row[0] != "by hand"), *more, *last]
 
 
 def _place(item: pytest.Item) -> str:

@@ -39,6 +39,7 @@ GLUE = {
     "activate",
     "active",
     "answers",
+    "beside",
     "cli",
     "distribution",
     "endpoints",

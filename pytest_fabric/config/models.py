@@ -16,6 +16,7 @@ from pytest_fabric.config.sections import (
     Flag,
     Infiniband,
     Lab,
+    LatencyParts,
     Link,
     Pcie,
     Roce,
@@ -42,6 +43,8 @@ class ProfileKeys(Strict):
     """The firmware version by board id (PSID)."""
     traffic: TrafficSettings = TrafficSettings()
     """How much traffic a measurement makes."""
+    latency: LatencyParts | None = None
+    """What the parts of a path take; no budget is shown where it is not declared."""
     not_available: dict[str, Text] = Field(default_factory=dict)
     """Metrics, or their first words, that this hardware cannot show, each with the reason."""
     unstable: Annotated[Literal["failed", "allowed"], kinds.choice("failed", "allowed")] = "failed"

@@ -181,6 +181,17 @@ class Infiniband(Strict):
     """The partition key."""
 
 
+class LatencyParts(Strict):
+    """What the parts of a path take: the budget that the median of a small message is held to."""
+
+    software: Annotated[Quantity, kinds.quantity("s", "1.35 us")]
+    """Posting, both network cards, and the poll that sees the message."""
+    switch: Annotated[Quantity, kinds.quantity("s", "0.3 us")]
+    """One switch."""
+    fec: Annotated[Quantity, kinds.quantity("s", "0.1 us")]
+    """Forward error correction of one link."""
+
+
 class TrafficSettings(Strict):
     """How much traffic a measurement makes."""
 
