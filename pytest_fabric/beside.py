@@ -53,5 +53,6 @@ def _facts(item: pytest.Item, cluster: Cluster, pair: Pair) -> list[str]:
     found: list[str] = []
     for end in (pair.client, pair.server):
         with suppress(FabricError):  # what cannot be read is told by its own check
-            found += oddities(str(end), answers.record(end), cluster.rail(end).profile)
+            odd = oddities(answers.record(end), cluster.rail(end).profile)
+            found += [f"{end} {line}" for line in odd]
     return found

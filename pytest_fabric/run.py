@@ -21,6 +21,7 @@ from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge import waivers
 from pytest_fabric.judge.misses import misses
+from pytest_fabric.judge.oddities import oddities
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.facts import find
@@ -56,6 +57,7 @@ class FabricRun:
         self._verdicts: dict[str, Verdict] = {}
         self._is_closed = False
         self._unverified: Counter[str] = Counter()
+        self._odd: dict[str, tuple[str, ...]] = {}
         self._grown = Grown()
         self._is_followed_up = is_followed_up
         self._wants: tuple[Want, ...] = ()
@@ -74,7 +76,7 @@ class FabricRun:
         if stored is not None:
             name = str(stored.path)
             for facts in stored.facts.values():
-                self._note_drivers(facts)
+                self._note_ports(facts)
             measured = list(stored.measured)
             for one in measured:
                 self._grown.add(one.record)
@@ -182,7 +184,7 @@ class FabricRun:
 
     def _known(self) -> Known:
         leaves = {str(port): leaf for port, leaf in self.inventory.leaves.items()}
-        return Known(self._grown.all(), leaves)
+        return Known(self._grown.all(), leaves, dict(self._odd))
 
     def _notes(self) -> list[str]:
         notes = self._history.notes(self.engine.taken_over)
@@ -230,15 +232,16 @@ class FabricRun:
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))
-        self._note_drivers(facts)
+        self._note_ports(facts)
 
-    def _note_drivers(self, facts: NodeFacts) -> None:
-        """Remember drivers whose counters are known from their sources only."""
+    def _note_ports(self, facts: NodeFacts) -> None:
+        """Remember facts that are not as declared, and drivers known from their sources only."""
         for name, rail in self.cluster.nodes[facts.node].rails.items():
             with suppress(MeasurementError):  # no such port: told by its own checks
-                driver = find(f"{facts.node}:{name}", rail, facts).driver
-                if not counters.is_verified(driver):
-                    self._unverified[driver or "unknown"] += 1
+                port = find(f"{facts.node}:{name}", rail, facts)
+                self._odd[f"{facts.node}:{name}"] = tuple(oddities(port, rail.profile))
+                if not counters.is_verified(port.driver):
+                    self._unverified[port.driver or "unknown"] += 1
 
 
 def holder(run: str) -> str:

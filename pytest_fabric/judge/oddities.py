@@ -7,10 +7,10 @@ from pytest_fabric.results import RdmaPort
 from pytest_fabric.units import render
 
 
-def oddities(port: str, record: RdmaPort, profile: Profile) -> list[str]:
+def oddities(record: RdmaPort, profile: Profile) -> list[str]:
     """Return the facts of a port that differ from its profile, one line each."""
     link, pcie = profile.link, profile.pcie
-    found = []
+    found: list[str] = []
     if link.speed is not None and record.speed_bps not in (None, link.speed.number):
         found.append(f"link {_of(record.speed_bps, 'b/s')}, declared {link.speed}")
     if link.width is not None and record.width not in (None, link.width):
@@ -24,7 +24,7 @@ def oddities(port: str, record: RdmaPort, profile: Profile) -> list[str]:
         if (hop.speed_tps, hop.width) != (speed, width):
             now = f"PCIe {_of(hop.speed_tps, 'T/s')} x{hop.width or '?'}"
             found.append(f"{now}, declared {_of(speed, 'T/s')} x{width or '?'}")
-    return [f"{port} {one}" for one in found]
+    return found
 
 
 def _of(number: float | None, unit: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pytest_fabric.judge.localise import Evidence, Seen, Sign
 from pytest_fabric.judge.localise.outliers import outliers
 from pytest_fabric.judge.localise.seen import flow_of
-from pytest_fabric.judge.localise.signs import of_check, of_counters
+from pytest_fabric.judge.localise.signs import CAUSE, of_check, of_counters
 from pytest_fabric.report.blame import named, own_failures, shown
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import is_pair, mentioned, ports_of
@@ -22,10 +22,14 @@ NAMED, BLAMED = 3.0, 20.0
 
 @dataclass(frozen=True)
 class Known:
-    """What a run knows besides its verdicts: growth of counters, and the leaf of each port."""
+    """What a run knows besides its verdicts.
+
+    `growth` of counters, the leaf of each port, and by port the facts that are not as declared.
+    """
 
     growth: tuple[Growth, ...] = ()
     leaves: Mapping[str, str] = field(default_factory=dict)
+    odd: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 #: What is known where nothing but verdicts is.
@@ -42,6 +46,13 @@ def evidence(verdicts: Sequence[Verdict], known: Known) -> Evidence:
     own = [
         of_check(v.target, v.metric, clean_line(f"it fails {shown(v)}"))
         for v in own_failures(verdicts)
+    ]
+    failing = {sign.place for sign in own}
+    own += [
+        Sign(port, line, CAUSE)
+        for port, lines in known.odd.items()
+        for line in lines[:1]
+        if port not in failing
     ]
     counters = of_counters(known.growth)
     told = {sign.place for sign in counters}

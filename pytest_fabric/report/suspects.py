@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fabric.judge.localise import Evidence, Finding, localise
+from pytest_fabric.judge.localise.signs import CAUSE
 from pytest_fabric.judge.localise.words import evidence as in_words
 from pytest_fabric.report import advice, pattern
 from pytest_fabric.report.blame import Blame, direct, named, silent
@@ -71,7 +72,7 @@ def _of_finding(finding: Finding, seen: Evidence, own: Sequence[Blame]) -> Suspe
         finding.places,
         finding.confidence,
         tuple((check.partition(" ")[2], target) for check, target in finding.explained),
-        advice.of(finding, seen, is_known=bool(own)),
+        advice.of(finding, seen, any(sign.ratio >= CAUSE for sign in finding.signs)),
     )
 
 

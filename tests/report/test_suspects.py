@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.suspects import suspects
 from pytest_fabric.results import Verdict
 
@@ -244,6 +245,17 @@ def test_errors_that_name_one_port_point_to_it() -> None:
     (suspect,) = suspects(found)
     assert suspect.place == "b:r0"
     assert "1 errors" in suspect.explanation
+
+
+def test_a_fact_that_is_not_as_declared_settles_a_choice() -> None:
+    """Also where no check of it was selected; then nobody has to swap cables."""
+    width = "PCIe 32 GT/s x8, declared 32 GT/s x16"
+
+    [suspect] = suspects(ring(2, "2"), Known(odd={"gpu2:rail0": (width,), "gpu1:rail0": ()}))
+
+    assert suspect.place == "gpu2:rail0"
+    assert suspect.explanation == f"2 of 2 failing pairs end at it; {width} (test_p99)"
+    assert (suspect.advice, (suspect.confidence or 0) > 0.9) == ("", True)
 
 
 def test_errors_settle_which_end_of_a_pair_it_is() -> None:
