@@ -194,6 +194,12 @@ def _about(config: pytest.Config, inventory: Inventory, policy: Policy) -> About
             str(port): _identity(cluster.nodes[port.node], cluster.rail(port))
             for port in cluster.ports()
         },
+        routing=cluster.fabric.routing,
+        leaves={
+            str(port): leaf
+            for port in cluster.ports()
+            if (leaf := cluster.rail(port).leaf) is not None
+        },
     )
 
 

@@ -15,7 +15,7 @@ from pytest_fabric import counters, endpoints, followup
 from pytest_fabric.answers import Source
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.errors import ConfigError, MeasurementError
 from pytest_fabric.grown import Grown
 from pytest_fabric.history import History, user_name
 from pytest_fabric.inventory import Inventory
@@ -29,10 +29,11 @@ from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.report import junit, summary
+from pytest_fabric.report import comparable, junit, summary
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
+from pytest_fabric.report.stored import open_run
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
 from pytest_fabric.selection import Selection
 from pytest_fabric.transport import Pool
@@ -176,7 +177,17 @@ class FabricRun:
             tuple(one.verdict for one in self._asked),
             followup.line(self._asked) if self._is_followed_up else "",
         )
-        return [*self._notes(), *summary.lines(run)]
+        return [*self._notes(), *self._compared(), *summary.lines(run)]
+
+    def _compared(self) -> list[str]:
+        """Return how much is worse or better than the baseline, if there is one."""
+        if not self._history.baseline:
+            return []
+        try:
+            now = open_run("--fabric-baseline", self.directory.path)
+            return comparable.lines(now, self._history.baseline)
+        except ConfigError as error:
+            return [f"not compared with baseline: {error}"]
 
     def _declared(self) -> list[str]:
         nodes = self.cluster.nodes.items()

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import explain, init
+from pytest_fabric.cli import compare, explain, init
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -26,6 +26,7 @@ app = typer.Typer(
 #: Commands with a module of their own: what takes long to import is imported when they run.
 app.command(epilog=init.EPILOG)(init.init)
 app.command(epilog=explain.EPILOG)(explain.explain)
+app.command(epilog=compare.EPILOG, cls=compare.TwoSides)(compare.compare)
 
 #: Exit statuses: wrong configuration as pytest has it, and a node that is not ready.
 EXIT_CONFIG, EXIT_NOT_READY, EXIT_USAGE = 4, 1, 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: Counts the changes after which an older version must not read a run directory.
 SCHEMA = 1
@@ -23,7 +23,8 @@ class Options:
 class About:
     """What a run is; times are UTC in ISO 8601.
 
-    `ports` tells what each port id stands for: how it is found, and where. `ended`, `exit_status`
+    `ports` tells what each port id stands for: how it is found, and where; `leaves` the switch of
+    those of which it is declared, `routing` how flows find their way. `ended`, `exit_status`
     and `interrupted` are None as long as it runs, and for ever when it was killed.
     """
 
@@ -44,3 +45,5 @@ class About:
     ended: str | None = None
     exit_status: int | None = None
     interrupted: bool | None = None
+    routing: str | None = None
+    leaves: Mapping[str, str] = field(default_factory=dict)

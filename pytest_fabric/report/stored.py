@@ -25,6 +25,7 @@ class Stored:
     def __init__(self, path: Path, about: About) -> None:
         self.path = path
         self.about = about
+        self._counters: dict[str, set[str]] = {}
         self._groups = self._read_groups()
 
     @property
@@ -34,6 +35,11 @@ class Stored:
         Raw text and counters without a meaning are left out.
         """
         return [Measured(first, tuple(r for _, r in rest)) for (_, first), *rest in self._groups]
+
+    @property
+    def counters(self) -> dict[str, frozenset[str]]:
+        """Return the names of all counters that any measurement saw, by port."""
+        return {port: frozenset(names) for port, names in self._counters.items()}
 
     @property
     def settled(self) -> list[Measurement]:
@@ -86,6 +92,8 @@ class Stored:
             groups: dict[str, list[Line]] = {}
             for number, record in self._lines():
                 self._require_raw(number, record, files)
+                for grown in record.growth:
+                    self._counters.setdefault(grown.port, set()).add(grown.name)
                 key = f"{record.target} {record.key}"
                 if not record.is_repetition:
                     groups[key] = []  # repetitions belong to the measurement before them

@@ -1,0 +1,165 @@
+"""A comparison of runs as text: at most 60 lines, what is worse first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_fabric.judge.compare.comparison import Beside, Comparison, Finding
+from pytest_fabric.judge.compare.effect import BETTER, SAME, UNKNOWN, WORSE, Effect
+from pytest_fabric.judge.compare.places import Place
+from pytest_fabric.judge.compare.run import Kind
+from pytest_fabric.report.clean import clean_line
+from pytest_fabric.report.places import fold
+from pytest_fabric.units import render
+
+#: What a reader acts on first.
+ORDER = (WORSE, UNKNOWN, BETTER, SAME)
+
+#: Lines of each part: with headings, counts of what is left out and the three lines at the top at
+#: most 60.
+FACTS, NUMBERS, PLACES, LOST, NOTES = 5, 14, 12, 4, 3
+
+#: A fact, its own pairs, and the others.
+FACT_LINES = 3
+
+#: A line is cut here, as are those of the summary of a run.
+WIDTH = 160
+
+
+def lines(comparison: Comparison) -> list[str]:
+    """Return a comparison for a terminal."""
+    facts = [_fact(beside) for beside in comparison.facts]
+    found = [
+        f"before   {_runs(comparison.before)}",
+        f"after    {_runs(comparison.after)}",
+        f"verdict  {comparison.verdict}",
+        *_part(
+            "facts that changed",
+            [line for one in facts[:FACTS] for line in one],
+            FACT_LINES * FACTS,
+        ),
+        *([f"  and {len(facts) - FACTS:,} more"] if len(facts) > FACTS else []),
+        *_part("all pairs", _numbers(comparison.findings), NUMBERS),
+        *_part("where", list(_where(comparison)), PLACES),
+        *_part("measured before, and not any more", list(comparison.lost), LOST),
+        *(f"note: {note}" for note in comparison.notes[:NOTES]),
+    ]
+    return [_cut(clean_line(line), line) for line in found]
+
+
+def _runs(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+    return f"{len(names)} run{'' if len(names) == 1 else 's'}: {shown}"
+
+
+def _part(title: str, body: Sequence[str], most: int) -> list[str]:
+    if not body:
+        return []
+    left = len(body) - most
+    more = [f"  and {left:,} more"] if left > 0 else []
+    return [f"{title}:", *(f"  {line}" for line in body[:most]), *more]
+
+
+def _numbers(findings: Sequence[Finding]) -> list[str]:
+    rows = [(finding.effect, str(finding.kind)) for finding in findings]
+    rows += [
+        (finding.worst_tenth, f"{finding.kind}, worst tenth")
+        for finding in findings
+        if finding.worst_tenth is not None
+    ]
+    rows.sort(key=lambda row: (ORDER.index(row[0].verdict), row[1]))
+    unit = {str(finding.kind): finding.kind.unit for finding in findings}
+    width = max((len(name) for _, name in rows), default=0)
+    return [
+        f"{effect.verdict:<11}  {name:<{width}}  {_numeric(effect, _unit(unit, name))}"
+        for effect, name in rows
+    ]
+
+
+def _unit(units: dict[str, str], name: str) -> str:
+    return units[name.removesuffix(", worst tenth")]
+
+
+def _numeric(effect: Effect, unit: str) -> str:
+    pairs = f"{effect.pairs:,} pair{'' if effect.pairs == 1 else 's'}"
+    return f"{interval(effect)}  {values(effect, unit)}, {pairs}"
+
+
+def interval(effect: Effect) -> str:
+    """Return a change with the bounds between which it is with 95 % confidence."""
+    if effect.low is None or effect.high is None:
+        return f"{100 * effect.change:+.1f}%"
+    return f"{100 * effect.change:+.1f}% [{100 * effect.low:+.1f}% .. {100 * effect.high:+.1f}%]"
+
+
+def values(effect: Effect, unit: str) -> str:
+    """Return the mean before and after."""
+    return f"{render(effect.before, unit)} -> {render(effect.after, unit)}"
+
+
+def _where(comparison: Comparison) -> Iterator[str]:
+    """Yield places by name, each with all that changed there, and its facts that did."""
+    by_name: dict[str, list[tuple[Kind, Place]]] = {}
+    for finding in comparison.findings:
+        for place in finding.places:
+            by_name.setdefault(place.name, []).append((finding.kind, place))
+    for name, found in by_name.items():
+        told = ", ".join(change(kind, place.effect) for kind, place in found[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        yield f"{name}  ({_facts_of(name, comparison.facts)})  {told}{more}"
+
+
+def _facts_of(name: str, facts: Sequence[Beside]) -> str:
+    """Return which facts of a place have changed."""
+    ends = {end for one in name.split(" or ") for end in one.split("..")}
+    ends |= {end.partition(":")[0] for end in ends}
+    found = [
+        one.fact.what
+        for one in facts
+        if any(target in ends or target.partition(":")[0] in ends for target in one.fact.targets)
+    ]
+    return f"changed there: {', '.join(found[:4])}" if found else "no fact of it has changed"
+
+
+def change(kind: Kind, effect: Effect) -> str:
+    """Return a change in words: `ib_write_lat 4 B median 10.0% slower (1.9 us -> 2.09 us)`."""
+    up, down = ("slower", "faster") if kind.unit == "s" else ("more", "less")
+    word = up if effect.change > 0 else down
+    size = f"{100 * abs(effect.change):.1f}% {word}"
+    return f"{kind} {size} ({values(effect, kind.unit)})"
+
+
+def _fact(beside: Beside) -> list[str]:
+    fact = beside.fact
+    head = f"{fact.what} {fact.before} -> {fact.after} on {fold(fact.targets)}"
+    return [head, *(f"  {line}" for line in story(beside))]
+
+
+def story(beside: Beside) -> list[str]:
+    """Return what became of the pairs of a fact's places, and of the others."""
+    if not beside.theirs:
+        return ["none of its pairs can be compared"]
+    theirs = [f"its pairs: {_told(beside.theirs)}"]
+    return [*theirs, f"other pairs: {_told(beside.others)}"] if beside.others else theirs
+
+
+def _told(effects: Sequence[tuple[Kind, Effect]]) -> str:
+    changed = [(kind, one) for kind, one in effects if one.verdict in (WORSE, BETTER)]
+    changed.sort(key=lambda it: (ORDER.index(it[1].verdict), -abs(it[1].change)))
+    shown = [change(kind, one) for kind, one in changed[:2]]
+    if len(changed) > 2:
+        shown.append(f"{len(changed) - 2} more changed")
+    counts = Counter(one.verdict for _, one in effects)
+    if counts[SAME]:
+        shown.append(f"{counts[SAME]} same" if changed or counts[UNKNOWN] else "same")
+    if counts[UNKNOWN]:
+        shown.append(f"{counts[UNKNOWN]} cannot be told")
+    return ", ".join(shown)
+
+
+def _cut(clean: str, line: str) -> str:
+    """Return a line with its indent and its columns, cut, and cleaned where it was not clean."""
+    indent = len(line) - len(line.lstrip())
+    whole = line if " ".join(line.split()) == clean else " " * indent + clean
+    return whole if len(whole) <= WIDTH else f"{whole[: WIDTH - 3]}..."
