@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import counters, endpoints
+from pytest_fabric import counters, endpoints, group_answers
 from pytest_fabric.answers import Source
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC
@@ -194,6 +194,8 @@ class FabricRun:
         return [key for key, is_set in keys.items() if is_set]
 
     def _misses(self, record: Measurement) -> bool:
+        if record.members:
+            return group_answers.misses(self.cluster, record)
         profiles = profiles_of(self.cluster, Pair.parse(record.target))
         routing = self.cluster.fabric.routing
         past = self._earlier.of(f"{record.target} {record.key}")

@@ -44,6 +44,8 @@ GLUE = {
     "endpoints",
     "fixtures",
     "fleet",
+    "group_answers",
+    "grouping",
     "history",
     "hookspecs",
     "html_hooks",

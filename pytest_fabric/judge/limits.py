@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pytest_fabric.config import Profile
 from pytest_fabric.config.limits import (
@@ -60,6 +60,9 @@ def _is_about(limit: str, value: str) -> bool:
 class Limits:
     """The limits of a target by metric; a pair has those of both its ends.
 
+    Shares of `payload rate` and `line rate` refer to the `budget` where it is given, in bits per
+    second, and else to the slowest end.
+
     `skip` is called with the reason when a profile says that the metric does not apply. Clauses of
     the kinds in `without` are left out. Raises MissingValueError for a metric without a limit:
     nothing passes without one. Of an optional layer (`metrics.OPTIONAL`) what has no limit is
@@ -71,6 +74,7 @@ class Limits:
     skip: Callable[[str], None]
     routing: str = "ecmp"
     without: tuple[type[Clause], ...] = ()
+    budget: Mapping[str, float] = field(default_factory=dict)
 
     def require(self, metric: str) -> None:
         """Skip a metric that the hardware cannot show by its profile, or that routing lets grow."""
@@ -125,13 +129,15 @@ class Limits:
             # Without the clause that was left out it would pass whatever was measured.
             left_out = next((c for c in limit.clauses if isinstance(c, self.without)), "none")
             self.skip(f"{metric}: --fabric-no-baseline leaves out `{left_out}`, its only bound")
-        return [bind(clause, limit, self.profiles, place) for clause, place in placed]
+        return [bind(clause, limit, self.profiles, place, self.budget) for clause, place in placed]
 
 
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
     subject = metric.partition(".")[0]
-    if profile.link.layer == "InfiniBand" and subject in ("pause", "class", "roce"):
+    notifications = ("incast.cnp_sent", "incast.cnp_handled", "incast.paused")
+    has_none = subject in ("pause", "class", "roce") or metric in notifications
+    if profile.link.layer == "InfiniBand" and has_none:
         return "InfiniBand has credits and service levels instead"
     if profile.link.layer == "Ethernet" and subject == "infiniband":
         return "Ethernet has no subnet manager"
@@ -139,9 +145,13 @@ def _other_layer(profile: Profile, metric: str) -> str | None:
 
 
 def bind(
-    clause: Clause, limit: Limit, profiles: Sequence[Profile], source: str = ""
+    clause: Clause,
+    limit: Limit,
+    profiles: Sequence[Profile],
+    source: str = "",
+    budget: Mapping[str, float] | None = None,
 ) -> BoundClause | ComparedClause:
-    """Return a clause whose percentages refer to the slowest declared end of the target."""
+    """Return a clause whose percentages refer to a budget, or to the slowest declared end."""
     place = (source or limit.source, limit.profile)
     if isinstance(clause, Peers | Baseline):
         return ComparedClause(clause, *place)
@@ -153,7 +163,7 @@ def bind(
         return BoundClause(f"{clause.low} .. {clause.high}", *place, both)
     if isinstance(clause, Word):
         return BoundClause(f"== {clause.value}", *place, (("==", clause.value),))
-    whole = min(_rate(clause, profile) for profile in profiles)
+    whole = (budget or {}).get(clause.of) or min(_rate(clause, profile) for profile in profiles)
     bound = Quantity(clause.fraction * whole, "b/s")
     text = (
         f"{clause.op} {bound} ({100 * clause.fraction:g}% of {clause.of} {Quantity(whole, 'b/s')})"

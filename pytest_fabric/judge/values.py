@@ -76,6 +76,7 @@ class Value:
     exposure: Exposure | None = field(default=None, repr=False)
     peers: Others | None = field(default=None, repr=False)
     baseline: Others | None = field(default=None, repr=False)
+    moments: tuple[str, str] = field(default=("under load", "alone"), repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)
@@ -140,7 +141,8 @@ class Value:
         held = [test(value) for value in others]
         place = held.index(False) if False in held else 0
         decided = replace(others[place], ledger=self.ledger)
-        company = f"{self} under load, {', '.join(map(str, others))} alone"
+        first, then = self.moments
+        company = f"{self} {first}, {', '.join(map(str, others))} {then}"
         return Settled(all(held), decided, company, place)
 
 
