@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -137,7 +137,17 @@ class GroupResult:
                 f"the driver cannot tell whether the fabric reacts: add `{self.family}.{name}` to "
                 "not_available of the profile, with the reason"
             )
+        if name == "cnp_handled":
+            return self._least(grown)
         return sum(one.delta for one in grown), tuple(str(one) for one in grown if one.delta)
+
+    def _least(self, grown: Sequence[Growth]) -> tuple[float, tuple[str, ...]]:
+        """Return what the sender counted that counted least: each of them must slow down."""
+        senders = [str(Pair.parse(member.pair).client) for member in self.record.members]
+        counts = {
+            sender: sum(one.delta for one in grown if one.port == sender) for sender in senders
+        }
+        return min(counts.values()), tuple(f"{name} {count:,}" for name, count in counts.items())
 
     def _grown(self, kinds: Collection[str]) -> list[Growth]:
         return [one for one in self.record.growth if one.meaning in kinds]

@@ -56,6 +56,10 @@ def _is_about(limit: str, value: str) -> bool:
     return (tool, statistic) == (first, last) and size in ("", measured_size)
 
 
+#: Metrics of an incast that only a fabric with ECN has.
+NOTIFICATIONS = frozenset({"incast.cnp_sent", "incast.cnp_handled", "incast.paused"})
+
+
 @dataclass(frozen=True)
 class Limits:
     """The limits of a target by metric; a pair has those of both its ends.
@@ -81,6 +85,11 @@ class Limits:
         if metric == "out_of_sequence.growth" and self.routing in OVERTAKING:
             self.skip(
                 f"{metric}: packets may overtake each other with fabric.routing {self.routing}"
+            )
+        if metric == "bisection.slowest" and self.routing not in OVERTAKING:
+            self.skip(
+                f"{metric}: with fabric.routing {self.routing} flows meet by chance on uplinks, so "
+                "that the mean is judged"
             )
         for profile in self.profiles:
             reason = profile.why_not_available(metric) or _other_layer(profile, metric)
@@ -135,12 +144,13 @@ class Limits:
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
     subject = metric.partition(".")[0]
-    notifications = ("incast.cnp_sent", "incast.cnp_handled", "incast.paused")
-    has_none = subject in ("pause", "class", "roce") or metric in notifications
+    has_none = subject in ("pause", "class", "roce") or metric in NOTIFICATIONS
     if profile.link.layer == "InfiniBand" and has_none:
         return "InfiniBand has credits and service levels instead"
     if profile.link.layer == "Ethernet" and subject == "infiniband":
         return "Ethernet has no subnet manager"
+    if metric in NOTIFICATIONS and not (profile.roce and profile.roce.ecn):
+        return "roce.ecn is not declared: nobody is notified, and pauses are all there is"
     return None
 
 
