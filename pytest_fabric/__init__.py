@@ -1,6 +1,7 @@
 """Acceptance tests for RDMA networks, as a pytest plugin: what suites import."""
 
 from pytest_fabric.declare import (
+    bisection,
     firmware_facts,
     host_facts,
     ib_read_bw,
@@ -9,9 +10,11 @@ from pytest_fabric.declare import (
     ib_send_lat,
     ib_write_bw,
     ib_write_lat,
+    incast,
     infiniband_facts,
     iperf3,
     link_facts,
+    node_bandwidth,
     node_facts,
     ping,
     port_facts,
@@ -24,6 +27,7 @@ from pytest_fabric.markers import catches, measure
 from pytest_fabric.units import gbps, ms, us
 
 __all__ = [
+    "bisection",
     "catches",
     "firmware_facts",
     "gbps",
@@ -34,11 +38,13 @@ __all__ = [
     "ib_send_lat",
     "ib_write_bw",
     "ib_write_lat",
+    "incast",
     "infiniband_facts",
     "iperf3",
     "link_facts",
     "measure",
     "ms",
+    "node_bandwidth",
     "node_facts",
     "ping",
     "port_facts",

@@ -8,11 +8,13 @@ from typing import Protocol, TypeVar
 
 import pytest
 
+from pytest_fabric import group_answers
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
+from pytest_fabric.judge.groups import GroupResult
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.views import PairResult
@@ -21,7 +23,7 @@ from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Port, RdmaPort
+from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, PairGroup, Port, RdmaPort
 from pytest_fabric.sources import Others
 from pytest_fabric.sources import Source as Source
 from pytest_fabric.subjects import MeasurablePair, NodeShell
@@ -30,7 +32,7 @@ from pytest_fabric.wants import Target
 
 T = TypeVar("T")
 
-Result = PairResult | PortResult | NodeResult | Said
+Result = PairResult | GroupResult | PortResult | NodeResult | Said
 
 
 class Live(Protocol):
@@ -73,6 +75,8 @@ class Answers:
             return self._topics.of(item, declaration.tool, target)
         if isinstance(target, Pair):
             return self._pair(item, target, declaration)
+        if isinstance(target, PairGroup):
+            return self._group(item, target, declaration)
         return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
 
     def port(self, item: pytest.Item, port: Port) -> PortResult:
@@ -98,14 +102,40 @@ class Answers:
         ledger_of(item).reads.append("shell")
         return NodeShell(self._source.shell(node))
 
-    def limits(self, target: Target) -> Limits:
-        """Return the limits of a target."""
+    def limits(self, target: Target, declaration: Declaration | None = None) -> Limits:
+        """Return the limits of a target; those of a group depend on what is declared."""
+        if isinstance(target, PairGroup) and declaration is not None:
+            directions = 2 if declaration.bidirectional else 1
+            rest = (declaration.tool, directions, pytest.skip, self._without)
+            return group_answers.limits(self.cluster, target, *rest)
         routing = self.cluster.fabric.routing
         profiles = profiles_of(self.cluster, target)
         return Limits(str(target), profiles, pytest.skip, routing, self._without)
 
     def _pair(self, item: pytest.Item, pair: Pair, declaration: Declaration) -> PairResult:
         want = Want(declaration, pair)
+        record, alone = self._measured(item, want)
+        require = self.limits(pair).require
+        found = (record, ledger_of(item), require, alone, self.cluster.fabric.routing)
+
+        def group() -> Group:
+            return self._awaited(lambda it, wait: self._others.group(it, record, wait), want)
+
+        line = self.cluster.line_rate_bps(pair.client, pair.server)
+        past, profiles = partial(self._others.past, want), profiles_of(self.cluster, pair)
+        tolerant = all(profile.unstable == "allowed" for profile in profiles)
+        return PairResult(*found, group, past, line, tolerant)
+
+    def _group(self, item: pytest.Item, group: PairGroup, declaration: Declaration) -> GroupResult:
+        record, again = self._measured(item, Want(declaration, group))
+        require = self.limits(group, declaration).require
+        routing, rates = self.cluster.fabric.routing, group_answers.rates(self.cluster, group)
+        return GroupResult(record, ledger_of(item), require, again, routing, rates)
+
+    def _measured(
+        self, item: pytest.Item, want: Want
+    ) -> tuple[Measurement, Callable[[], tuple[Measurement, ...]]]:
+        """Return a measurement, and what makes it again after a miss. Raises MeasurementError."""
         refusal = self._source.refusal(want)
         if refusal is not None:
             pytest.skip(refusal)
@@ -116,23 +146,14 @@ class Answers:
         def alone() -> tuple[Measurement, ...]:
             records = self._awaited(self._source.alone, want)
             item.stash[measured_key] = Measured(measured.record, records)
+            again = (
+                "alone, after a miss under load: " if measured.record.company else "made again: "
+            )
             for record in records:
-                _require_value(record, "alone, after a miss under load: ")
+                _require_value(record, again)
             return records
 
-        require = self.limits(pair).require
-        routing = self.cluster.fabric.routing
-        found = (measured.record, ledger_of(item), require, alone, routing)
-
-        def group() -> Group:
-            record = measured.record
-            return self._awaited(lambda it, wait: self._others.group(it, record, wait), want)
-
-        line = self.cluster.line_rate_bps(pair.client, pair.server)
-        past = partial(self._others.past, want)
-        profiles = profiles_of(self.cluster, pair)
-        tolerant = all(profile.unstable == "allowed" for profile in profiles)
-        return PairResult(*found, group, past, line, tolerant)
+        return measured.record, alone
 
     def _awaited(self, ask: Callable[[Want, Callable[[], None]], T], want: Want) -> T:
         """Return what a source answers, and show how far the run is meanwhile."""

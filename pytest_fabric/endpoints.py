@@ -50,6 +50,26 @@ class Lab:
         """Return the process id of the lab."""
         return self._process.pid
 
+    def told(self, line: str) -> Mapping[str, Any]:
+        """Return the answer to `fault NAME@TARGET`, `mend NAME@TARGET` or `status`.
+
+        Raises OSError when the lab has ended.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{' '.join(line.split())}\n".encode())
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise BrokenPipeError("the lab has ended")
+        told: Mapping[str, Any] = json.loads(answer)
+        return told
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the lab's process lives."""
+        return self._process.poll() is None
+
     def _greeting(self) -> Mapping[str, Any]:
         assert self._process.stdout is not None
         readable, _, _ = select.select([self._process.stdout], [], [], LAB_S)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.results import NodeFacts, Pair, Port
+from pytest_fabric.markers import declared
+from pytest_fabric.results import NodeFacts, Pair, PairGroup, Port
 
 if TYPE_CHECKING:
     from pytest_fabric.answers import Answers, Result
@@ -26,9 +27,9 @@ def answers_of(config: pytest.Config) -> Answers:
 
 
 @pytest.fixture
-def _fabric_target(request: pytest.FixtureRequest) -> Pair | Port | str:
+def _fabric_target(request: pytest.FixtureRequest) -> Pair | PairGroup | Port | str:
     target = request.param
-    if not isinstance(target, Pair | Port | str):
+    if not isinstance(target, Pair | PairGroup | Port | str):
         if target.is_skipped:
             pytest.skip(target.reason)
         raise MeasurementError(str(target), "no_target", target.reason)
@@ -42,21 +43,21 @@ def cluster(request: pytest.FixtureRequest) -> Cluster:
 
 
 @pytest.fixture
-def node(_fabric_target: Port | str) -> str:
+def node(_fabric_target: PairGroup | Port | str) -> str:
     """Return the name of the node under test, or of the port under test."""
-    return _fabric_target.node if isinstance(_fabric_target, Port) else _fabric_target
+    return _fabric_target.node if isinstance(_fabric_target, Port) else str(_fabric_target)
 
 
 @pytest.fixture
-def result(request: pytest.FixtureRequest, _fabric_target: Pair | Port | str) -> Result:
+def result(request: pytest.FixtureRequest, _fabric_target: Pair | PairGroup | Port | str) -> Result:
     """Return the result of the measurement that the test declares, made if need be."""
     return answers_of(request.config).result(request.node, _fabric_target)
 
 
 @pytest.fixture
-def limits(request: pytest.FixtureRequest, _fabric_target: Pair | Port | str) -> Limits:
+def limits(request: pytest.FixtureRequest, _fabric_target: Pair | PairGroup | Port | str) -> Limits:
     """Return the limits of the target by metric; a missing one is an error."""
-    return answers_of(request.config).limits(_fabric_target)
+    return answers_of(request.config).limits(_fabric_target, declared(request.node))
 
 
 @pytest.fixture

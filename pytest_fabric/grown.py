@@ -17,7 +17,12 @@ class Grown:
         self._sums: Counter[Growth] = Counter()
 
     def add(self, record: Measurement) -> None:
-        """Add what grew in a window, where it tells something."""
+        """Add what grew in the window of a pair, where it tells something.
+
+        Many pairs at once are congestion by themselves: their pauses accuse nobody.
+        """
+        if ".." not in record.target:
+            return
         with self._lock:
             for grown in record.growth:
                 if grown.delta and grown.meaning in MEANINGS:

@@ -45,7 +45,7 @@ class Inventory:
             "node": self.nodes,
             "fabric": (FABRIC,) if self.nodes else (),
         }
-        return choices[over]
+        return choices.get(over, ())
 
 
 def user_path(config: pytest.Config, text: str) -> Path:

@@ -51,6 +51,12 @@ MEANINGS = (
     "link_downed",
 )
 
+#: What grows where a fabric is congested and says so: marks, notifications, pauses, waiting.
+REACTIONS = ("ecn_marked", "cnp_sent", "cnp_handled", "pause", "pause_duration", "waited")
+
+#: Meanings that are needed to judge a measurement; the others are kept in its record only.
+KEPT = tuple(dict.fromkeys((*MEANINGS, *REACTIONS)))
+
 #: Meanings that the load of neighbours can make grow on a sound fabric. Errors of a cable are its
 #: own, and frames that are dropped under load are what a lossless class must never show.
 BY_LOAD = frozenset({"pause", "out_of_sequence", "retransmissions"})
@@ -149,6 +155,22 @@ TOPICS: dict[str, dict[str, str]] = {
     },
 }
 
+#: What several pairs at once show; shares of a rate refer to the sum of a node's ports, to the line
+#: of an incast's receiver, and to each pair of a bisection. `slowest` of a node and of an incast is
+#: the share of the mean that the slowest pair got, `paused` a share of the time.
+GROUP_METRICS = {
+    "node.bandwidth": "b/s",
+    "node.slowest": "",
+    "incast.bandwidth": "b/s",
+    "incast.slowest": "",
+    "incast.reaction": "",
+    "incast.cnp_sent": "",
+    "incast.cnp_handled": "",
+    "incast.paused": "",
+    "bisection.mean": "b/s",
+    "bisection.slowest": "b/s",
+}
+
 #: What `wiring.switch` says where the other end was looked for, and nothing is there.
 NOBODY = "(no neighbour)"
 
@@ -168,7 +190,8 @@ def names() -> tuple[str, ...]:
     reach = [f"{probe}.{name}" for probe in probes for name in REACH_STATISTICS]
     tcp = [f"tcp.{name}" for name in TCP_STATISTICS]
     growth = [f"{name}.growth" for name in MEANINGS]
-    return (*latency, *bandwidth, *reach, *tcp, *growth, *LINK_METRICS, *FACT_UNITS)
+    facts = (*LINK_METRICS, *FACT_UNITS, *GROUP_METRICS)
+    return (*latency, *bandwidth, *reach, *tcp, *growth, *facts)
 
 
 def unit_of(metric: str) -> str | None:
@@ -176,6 +199,8 @@ def unit_of(metric: str) -> str | None:
     plain = re.sub(r"^(ib_\w+)\.[1-9]\d*\.", r"\1.", metric)
     if plain not in names():
         return None
+    if plain in GROUP_METRICS:
+        return GROUP_METRICS[plain]
     if plain in LINK_METRICS or plain in FACT_UNITS:
         return LINK_METRICS.get(plain) or FACT_UNITS.get(plain, "")
     statistic = plain.rpartition(".")[2]

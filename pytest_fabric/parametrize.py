@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_fabric import inventory
+from pytest_fabric import grouping, inventory
 from pytest_fabric.config import why_missing
+from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.markers import declared
-from pytest_fabric.results import Pair, Port
+from pytest_fabric.results import Pair, PairGroup, Port
 
 #: The hidden fixture that every fixture of ours rests on: it tells our tests from others'.
 TARGET = "_fabric_target"
@@ -32,9 +33,10 @@ class NoTarget:
     over: str
     reason: str
     is_skipped: bool = False
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"no-{self.over}"
+        return self.name or f"no-{self.over}"
 
 
 def generate(metafunc: pytest.Metafunc) -> None:
@@ -58,12 +60,26 @@ def generate(metafunc: pytest.Metafunc) -> None:
 
 def _targets(
     metafunc: pytest.Metafunc, chosen: inventory.Inventory, over: str
-) -> tuple[Pair | Port | str | NoTarget, ...]:
+) -> tuple[Pair | Port | PairGroup | str | NoTarget, ...]:
     declaration = declared(metafunc.definition)
     reason = why_missing(declaration.tool, chosen.cluster) if declaration is not None else None
     if reason is not None:
         return (NoTarget(over, reason, is_skipped=True),)
+    if declaration is not None and declaration.is_group and chosen.ports:
+        return _groups(chosen, declaration)
     return chosen.targets(over) or (NoTarget(over, _why_none(chosen, over)),)
+
+
+def _groups(
+    chosen: inventory.Inventory, declaration: Declaration
+) -> tuple[PairGroup | NoTarget, ...]:
+    """Return the groups of a declaration; what a cluster cannot have is skipped by name."""
+    return tuple(
+        one
+        if isinstance(one, PairGroup)
+        else NoTarget(declaration.over, one.reason, is_skipped=True, name=one.name)
+        for one in grouping.choose(chosen, declaration)
+    )
 
 
 def loaded(config: pytest.Config) -> inventory.Inventory:

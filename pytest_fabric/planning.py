@@ -34,6 +34,10 @@ PHASES = (
     "tcp, alone",
     "disruptive",
     "disruptive, alone",
+    "nodes",
+    "nodes, again",
+    "fabric",
+    "fabric, again",
 )
 
 
@@ -67,7 +71,7 @@ def _left_out(jobs: Sequence[Job], allowed: Sequence[Job], policy: Policy) -> li
 
 
 def _unresolved(wants: Sequence[Want], jobs: Sequence[Job]) -> list[str]:
-    pairs = {job.pair for job in jobs}
+    pairs = {pair for job in jobs for pair in job.pairs}
     lost = {want.target for want in wants if isinstance(want.target, Pair)} - pairs
     return [f"{len(lost):,} pairs cannot be measured: their ends do not fit"] if lost else []
 
@@ -92,13 +96,21 @@ def _phases(inventory: Inventory, policy: Policy, jobs: Sequence[Job]) -> list[s
 
 
 def _bytes(job: Job, inventory: Inventory) -> float:
-    """Return the payload that a measurement should move."""
+    """Return the payload that a measurement should move in one direction."""
     settings = job.settings
+    if job.members:
+        return _shared(job, inventory)
     if settings.tool in (*LATENCY_TOOLS, *PROBES):
         return 2.0 * settings.size * (settings.iterations or 0)
     profiles = [inventory.cluster.rail(port).profile for port in _ends(job.pair)]
     rates = [profile.line_rate_bps for profile in profiles if profile.line_rate_bps]
     return min(rates, default=0.0) / 8 * (settings.duration_s or 0)
+
+
+def _shared(job: Job, inventory: Inventory) -> float:
+    """Return what a group moves: all of an incast share the line of their receiver."""
+    alone = [_bytes(member, inventory) for member in job.members]
+    return min(alone) if job.settings.senders else sum(alone)
 
 
 def _volume(octets: float) -> str:
@@ -115,15 +127,24 @@ def _commands(inventory: Inventory, jobs: Sequence[Job]) -> list[str]:
     for job in jobs:
         alike.setdefault(job.settings.key, []).append(job)
     return [
-        f"{len(same):>7,} x {plan.expected_s(same[0]):.1f} s  "
+        f"{len(same):>7,} x {plan.expected_s(same[0]):.1f} s  {_each(same)}"
         f"{shlex.join(_command(same[0], inventory))}"
         for same in alike.values()
     ]
 
 
+def _each(same: Sequence[Job]) -> str:
+    """Return how many pairs run the command of a group at once; nothing for single pairs."""
+    counts = sorted({len(job.members) for job in same if job.members})
+    if not counts:
+        return ""
+    several = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{same[0].settings.tool}: {several} at once of "
+
+
 def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
     """Return the client's command; what only the nodes know stands in capitals."""
-    settings, cluster = job.settings, inventory.cluster
+    settings, cluster = (job.members or (job,))[0].settings, inventory.cluster
     if settings.tool in PROBES:
         return _ping(settings)
     if settings.tool in TCP_TOOLS:
@@ -177,7 +198,7 @@ def _facts(others: Sequence[Target]) -> list[str]:
 
 
 def _coverage(inventory: Inventory, jobs: Sequence[Job]) -> list[str]:
-    pairs = list(dict.fromkeys(job.pair for job in jobs))
+    pairs = list(dict.fromkeys(pair for job in jobs for pair in job.pairs))
     seen = port_coverage(pairs, inventory.ports)
     missed = f"; in no pair: {fold([str(port) for port in seen.missed])}" if seen.missed else ""
     crossed = leaf_pairs(pairs, inventory.leaves, cross_rail=inventory.cluster.pairs.cross_rail)
@@ -192,10 +213,20 @@ def _coverage(inventory: Inventory, jobs: Sequence[Job]) -> list[str]:
 
 
 def _targets(jobs: Sequence[Job], verbose: bool) -> list[str]:
-    pairs = list(dict.fromkeys(job.pair for job in jobs))
-    shown = pairs if verbose else pairs[:TARGETS]
-    rows = [f"{'pairs' if not number else '':<12}{pair}" for number, pair in enumerate(shown)]
-    left = len(pairs) - len(shown)
+    pairs = list(dict.fromkeys(str(job.pair) for job in jobs if job.group is None))
+    together = list(dict.fromkeys(_group(job) for job in jobs if job.group is not None))
+    return [*_listed("pairs", pairs, verbose), *_listed("groups", together, verbose)]
+
+
+def _group(job: Job) -> str:
+    senders = f" {job.settings.senders}:1" if job.settings.senders else ""
+    return f"{job.settings.tool}{senders} {job.target}: {len(job.members)} pairs at once"
+
+
+def _listed(title: str, targets: Sequence[str], verbose: bool) -> list[str]:
+    shown = targets if verbose else targets[:TARGETS]
+    rows = [f"{title if not number else '':<12}{target}" for number, target in enumerate(shown)]
+    left = len(targets) - len(shown)
     return [*rows, f"{'':<12}and {left:,} more (-v lists them)"] if left else rows
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from pytest_fabric.rows import Bandwidth as Bandwidth
 from pytest_fabric.rows import Latency as Latency
+from pytest_fabric.rows import Member as Member
 from pytest_fabric.rows import Reach as Reach
 from pytest_fabric.rows import Tcp as Tcp
 from pytest_fabric.said import Exposure as Exposure
@@ -50,6 +51,22 @@ class Pair:
         """Return the pair of an id `NODE:RAIL..NODE:RAIL`."""
         client, _, server = text.partition("..")
         return cls(Port.parse(client), Port.parse(server))
+
+
+@dataclass(frozen=True)
+class PairGroup:
+    """Pairs that are measured at the same time: `target` is the node, port or fabric they load.
+
+    `again` takes the place of the pairs when a miss is measured once more: with other partners, so
+    that a target is not blamed for one of theirs. Empty where there are none.
+    """
+
+    target: str
+    pairs: tuple[Pair, ...]
+    again: tuple[Pair, ...] = ()
+
+    def __str__(self) -> str:
+        return self.target
 
 
 @dataclass(frozen=True)
@@ -195,7 +212,7 @@ class Measurement:
     foreign traffic). `beside` names what ran at the same time, those nearest first where there were
     many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
     maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent,
-    `tcp` of streams of TCP.
+    `tcp` of streams of TCP, `members` of all pairs of a group.
     """
 
     key: str
@@ -221,6 +238,7 @@ class Measurement:
     duration: float
     reach: tuple[Reach, ...] = ()
     tcp: Tcp | None = None
+    members: tuple[Member, ...] = ()
 
     @property
     def is_repetition(self) -> bool:

@@ -37,6 +37,21 @@ class Bandwidth:
 
 
 @dataclass(frozen=True)
+class Member:
+    """One pair of a group that was measured at once: its row, and when its client ran.
+
+    `began_s` is when it was told to start, `ended_s` when it was over, in seconds after the first
+    one was told, by the clock of the run.
+    """
+
+    pair: str
+    bandwidth: Bandwidth
+    mtu: int | None
+    began_s: float
+    ended_s: float
+
+
+@dataclass(frozen=True)
 class Reach:
     """What became of the echo requests of one end: `port` is the one that sent them.
 

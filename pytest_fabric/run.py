@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import counters, endpoints, followup
+from pytest_fabric import counters, endpoints, followup, group_answers
 from pytest_fabric.answers import Source
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC
@@ -232,6 +232,8 @@ class FabricRun:
         return waivers.unused(self.cluster.waivers, ended)
 
     def _misses(self, record: Measurement) -> bool:
+        if record.members:
+            return group_answers.misses(self.cluster, record)
         profiles = profiles_of(self.cluster, Pair.parse(record.target))
         routing = self.cluster.fabric.routing
         past = self._earlier.of(f"{record.target} {record.key}")

@@ -12,9 +12,9 @@ from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.parametrize import TARGET, NoTarget, loaded
 from pytest_fabric.report.planned import Planned
-from pytest_fabric.results import Pair, Port
+from pytest_fabric.results import Pair, PairGroup, Port
 
-Target = Pair | Port | str
+Target = Pair | PairGroup | Port | str
 
 
 def target_of(item: pytest.Item) -> Target | NoTarget | None:
@@ -30,12 +30,13 @@ def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
     for item in items:
         target = target_of(item)
         declaration = declared(item)
-        if not isinstance(target, Pair | Port | str):
+        if not isinstance(target, Pair | PairGroup | Port | str):
             continue
         all_nodes = loaded(item.config).nodes if target == FABRIC else ()
-        if declaration is not None and (isinstance(target, Pair) or declaration.tool in TOPICS):
+        is_measured = isinstance(target, Pair | PairGroup)
+        if declaration is not None and (is_measured or declaration.tool in TOPICS):
             wants.update(dict.fromkeys(Want(declaration, one) for one in all_nodes or (target,)))
-        if not isinstance(target, Pair) or declaration is None:
+        if not is_measured or declaration is None:
             others.update(dict.fromkeys(all_nodes or (target,)))
     return list(wants), list(others)
 

@@ -47,6 +47,8 @@ GLUE = {
     "fleet",
     "followup",
     "grown",
+    "group_answers",
+    "grouping",
     "history",
     "hookspecs",
     "html_hooks",

@@ -12,6 +12,10 @@ SUITES = Path(__file__).parents[1] / "suites"
 
 #: Tests of which no fault of the lab proves that they can fail.
 UNPROVEN = {
+    "test_bisection_mean",
+    "test_bisection_slowest",
+    "test_incast_is_answered",
+    "test_incast_of_eight_is_answered",
     "test_message_rate",
     "test_no_crc_errors",
     "test_no_symbol_errors",

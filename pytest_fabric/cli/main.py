@@ -96,6 +96,62 @@ def faults(
     typer.echo(listing.as_json(*found) if as_json else "\n".join(listing.as_lines(*found)))
 
 
+lab_app = typer.Typer(no_args_is_help=True, help="Run a lab for hand use, and break it.")
+app.add_typer(lab_app, name="lab")
+
+At = Annotated[
+    Path | None,
+    typer.Option("--at", help="Folder of the running lab (default: one for each user)"),
+]
+
+
+@lab_app.command("up")
+def lab_up(
+    cluster: Annotated[Path, typer.Argument(help="Inventory of the lab")] = Path("cluster.yaml"),
+    at: At = None,
+) -> None:
+    """Run a lab until Ctrl-C, and print how to reach its nodes."""
+    labs = importlib.import_module("pytest_fabric.cli.lab")
+    try:
+        labs.up(cluster, (at or labs.usual_place()).absolute(), typer.echo)
+    except ConfigError as error:
+        for line in error.lines:
+            typer.echo(line, err=True)
+        raise typer.Exit(EXIT_CONFIG) from None
+
+
+@lab_app.command("fault")
+def lab_fault(
+    fault: Annotated[str, typer.Argument(help="NAME@NODE or NAME@NODE:RAIL")], at: At = None
+) -> None:
+    """Break the running lab; what is measured already stays as it is."""
+    _switch(f"fault {fault}", at)
+
+
+@lab_app.command("mend")
+def lab_mend(
+    fault: Annotated[str, typer.Argument(help="A fault that is on")], at: At = None
+) -> None:
+    """Take a fault out of the running lab."""
+    _switch(f"mend {fault}", at)
+
+
+@lab_app.command("status")
+def lab_status(at: At = None) -> None:
+    """Print the faults that are on in the running lab, one a line."""
+    _switch("status", at)
+
+
+def _switch(line: str, at: Path | None) -> None:
+    labs = importlib.import_module("pytest_fabric.cli.lab")
+    try:
+        faults_on = labs.ask((at or labs.usual_place()).absolute(), line)
+    except ConfigError as error:
+        typer.echo(error.lines[0], err=True)
+        raise typer.Exit(EXIT_USAGE) from None
+    typer.echo("\n".join(faults_on) or "no fault is on")
+
+
 @app.command()
 def schema() -> None:
     """Print the JSON schema of cluster.yaml, which gives completion in editors."""

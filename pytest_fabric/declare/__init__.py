@@ -1,6 +1,7 @@
 """What a test declares: the measurement it asserts about."""
 
 from pytest_fabric.declare.declaration import FABRIC as FABRIC
+from pytest_fabric.declare.declaration import GROUPS as GROUPS
 from pytest_fabric.declare.declaration import ISOLATE as ISOLATE
 from pytest_fabric.declare.declaration import Declaration as Declaration
 from pytest_fabric.declare.facts import firmware_facts as firmware_facts
@@ -12,6 +13,9 @@ from pytest_fabric.declare.facts import port_facts as port_facts
 from pytest_fabric.declare.facts import qos_facts as qos_facts
 from pytest_fabric.declare.facts import subnet_facts as subnet_facts
 from pytest_fabric.declare.facts import wiring_facts as wiring_facts
+from pytest_fabric.declare.groups import bisection as bisection
+from pytest_fabric.declare.groups import incast as incast
+from pytest_fabric.declare.groups import node_bandwidth as node_bandwidth
 from pytest_fabric.declare.layers import LAYERS as LAYERS
 from pytest_fabric.declare.layers import layer_of as layer_of
 from pytest_fabric.declare.perftest import ib_read_bw as ib_read_bw

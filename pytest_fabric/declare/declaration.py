@@ -7,6 +7,9 @@ from dataclasses import dataclass
 #: What a measurement can have for itself, besides its ports.
 ISOLATE = ("node", "leaf", "fabric")
 
+#: Measurements of several pairs at once.
+GROUPS = ("node_bandwidth", "incast", "bisection")
+
 #: The target of what is judged about all nodes together.
 FABRIC = "fabric"
 
@@ -19,7 +22,9 @@ class Declaration:
     are measured once and shared. `isolate` is what nothing else may use meanwhile: both `node`s,
     their `leaf` switches too, or the whole `fabric`; without it, both ports. `bidirectional` says
     that both ends send at the same time. `packet` is `full` for a ping of the largest packets; its
-    `iterations` are packets. `streams` are connections of TCP side by side.
+    `iterations` are packets. `streams` are connections of TCP side by side. A group of pairs that
+    are measured at once is made on a `node`, a receiver (`incast`, of so many `senders`) or the
+    fabric (`bisection`): `is_group` says so.
     """
 
     tool: str
@@ -32,6 +37,12 @@ class Declaration:
     bidirectional: bool | None = None
     packet: str | None = None
     streams: int | None = None
+    senders: int | None = None
+
+    @property
+    def is_group(self) -> bool:
+        """Return whether it measures several pairs at the same time."""
+        return self.tool in GROUPS
 
     def __str__(self) -> str:
         set_by_test = {
@@ -43,6 +54,7 @@ class Declaration:
             "bidirectional": self.bidirectional,
             "packet": self.packet,
             "streams": self.streams,
+            "senders": self.senders,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])

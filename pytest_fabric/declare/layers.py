@@ -14,6 +14,8 @@ LAYERS = {
     "reach": "ports reach each other, with small and with full packets",
     "subnet": "the InfiniBand subnet as one node sees it",
     "pair": "latency, bandwidth and counters of pairs",
+    "node": "all ports of a node at once",
+    "fabric": "what the network does when it is congested, and across its middle",
     "tcp": "TCP between ports, where limits of it are declared",
 }
 

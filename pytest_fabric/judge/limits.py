@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pytest_fabric.config import Profile
 from pytest_fabric.config.limits import (
@@ -56,9 +56,16 @@ def _is_about(limit: str, value: str) -> bool:
     return (tool, statistic) == (first, last) and size in ("", measured_size)
 
 
+#: Metrics of an incast that only a fabric with ECN has.
+NOTIFICATIONS = frozenset({"incast.cnp_sent", "incast.cnp_handled", "incast.paused"})
+
+
 @dataclass(frozen=True)
 class Limits:
     """The limits of a target by metric; a pair has those of both its ends.
+
+    Shares of `payload rate` and `line rate` refer to the `budget` where it is given, in bits per
+    second, and else to the slowest end.
 
     `skip` is called with the reason when a profile says that the metric does not apply. Clauses of
     the kinds in `without` are left out. Raises MissingValueError for a metric without a limit:
@@ -71,12 +78,18 @@ class Limits:
     skip: Callable[[str], None]
     routing: str = "ecmp"
     without: tuple[type[Clause], ...] = ()
+    budget: Mapping[str, float] = field(default_factory=dict)
 
     def require(self, metric: str) -> None:
         """Skip a metric that the hardware cannot show by its profile, or that routing lets grow."""
         if metric == "out_of_sequence.growth" and self.routing in OVERTAKING:
             self.skip(
                 f"{metric}: packets may overtake each other with fabric.routing {self.routing}"
+            )
+        if metric == "bisection.slowest" and self.routing not in OVERTAKING:
+            self.skip(
+                f"{metric}: with fabric.routing {self.routing} flows meet by chance on uplinks, so "
+                "that the mean is judged"
             )
         for profile in self.profiles:
             reason = profile.why_not_available(metric) or _other_layer(profile, metric)
@@ -125,23 +138,30 @@ class Limits:
             # Without the clause that was left out it would pass whatever was measured.
             left_out = next((c for c in limit.clauses if isinstance(c, self.without)), "none")
             self.skip(f"{metric}: --fabric-no-baseline leaves out `{left_out}`, its only bound")
-        return [bind(clause, limit, self.profiles, place) for clause, place in placed]
+        return [bind(clause, limit, self.profiles, place, self.budget) for clause, place in placed]
 
 
 def _other_layer(profile: Profile, metric: str) -> str | None:
     """Return why a metric does not apply to the profile's link layer, or None when it does."""
     subject = metric.partition(".")[0]
-    if profile.link.layer == "InfiniBand" and subject in ("pause", "class", "roce"):
+    has_none = subject in ("pause", "class", "roce") or metric in NOTIFICATIONS
+    if profile.link.layer == "InfiniBand" and has_none:
         return "InfiniBand has credits and service levels instead"
     if profile.link.layer == "Ethernet" and subject == "infiniband":
         return "Ethernet has no subnet manager"
+    if metric in NOTIFICATIONS and not (profile.roce and profile.roce.ecn):
+        return "roce.ecn is not declared: nobody is notified, and pauses are all there is"
     return None
 
 
 def bind(
-    clause: Clause, limit: Limit, profiles: Sequence[Profile], source: str = ""
+    clause: Clause,
+    limit: Limit,
+    profiles: Sequence[Profile],
+    source: str = "",
+    budget: Mapping[str, float] | None = None,
 ) -> BoundClause | ComparedClause:
-    """Return a clause whose percentages refer to the slowest declared end of the target."""
+    """Return a clause whose percentages refer to a budget, or to the slowest declared end."""
     place = (source or limit.source, limit.profile)
     if isinstance(clause, Peers | Baseline):
         return ComparedClause(clause, *place)
@@ -153,7 +173,7 @@ def bind(
         return BoundClause(f"{clause.low} .. {clause.high}", *place, both)
     if isinstance(clause, Word):
         return BoundClause(f"== {clause.value}", *place, (("==", clause.value),))
-    whole = min(_rate(clause, profile) for profile in profiles)
+    whole = (budget or {}).get(clause.of) or min(_rate(clause, profile) for profile in profiles)
     bound = Quantity(clause.fraction * whole, "b/s")
     text = (
         f"{clause.op} {bound} ({100 * clause.fraction:g}% of {clause.of} {Quantity(whole, 'b/s')})"

@@ -82,6 +82,7 @@ class Value:
     tolerant: bool = False
     peers: Others | None = field(default=None, repr=False)
     baseline: Others | None = field(default=None, repr=False)
+    moments: tuple[str, str] = field(default=("under load", "alone"), repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)
@@ -151,7 +152,8 @@ class Value:
         passed = any(held) if self.tolerant else all(held)
         place = held.index(passed)
         decided = replace(others[place], ledger=self.ledger)
-        company = f"{self} under load, {', '.join(map(str, others))} alone"
+        first, then = self.moments
+        company = f"{self} {first}, {', '.join(map(str, others))} {then}"
         return Settled(passed, decided, f"{company}{UNSTABLE if is_unstable else ''}", place)
 
 

@@ -18,6 +18,7 @@ from pytest_fabric.lab.commands.id import USER
 from pytest_fabric.lab.fabric import Fabric
 from pytest_fabric.lab.faults import sources
 from pytest_fabric.lab.server import Server
+from pytest_fabric.lab.switches import Switches
 
 #: Exit status of a wrong command line, cluster or fault, as pytest's for usage errors.
 USAGE = 4
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fabric = Fabric(nodes, seed, scale, cluster.lab.start)
     server = Server(fabric)
     broken = _stop_when_broken(server)
-    _stop_when_told(server)
+    switches = Switches(build.nodes(cluster), fabric, server, options.fault, known)
+    _stop_when_told(server, switches)
     ready = {
         "nodes": dict(server.ports),
         "user": USER,
@@ -99,14 +101,20 @@ def _stop_when_broken(server: Server) -> list[str]:
     return broken
 
 
-def _stop_when_told(server: Server) -> None:
-    """Stop at the end of standard input and at SIGTERM; Ctrl-C is for whoever started us."""
+def _stop_when_told(server: Server, switches: Switches) -> None:
+    """Stop at the end of standard input and at SIGTERM; Ctrl-C is for whoever started us.
+
+    A line of standard input switches a fault; it is answered with a line of JSON.
+    """
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        while os.read(0, 4096):
-            pass
+        rest = b""
+        while data := os.read(0, 4096):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                print(json.dumps(switches.told(line.decode(errors="replace"))), flush=True)
         server.stop()
 
     threading.Thread(target=watch, name="lab-stdin", daemon=True).start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_fabric.lab import physics
 from pytest_fabric.lab.model import Port
@@ -50,7 +50,7 @@ class Flow:
     count them on another one (`arrives`, `answers_arrive`). `verb` is what the requests are. A
     `bulk` flow shares links with others; small messages do not notice. `hashes` has one number for
     each queue pair: what switches make of its addresses. `share` is the part of `bps` that it gets
-    at present, `effect` what it meets on the way.
+    at present, `effect` what it meets on the way; `past` is how far it was with how much payload.
     """
 
     sender: Port
@@ -73,6 +73,19 @@ class Flow:
     hashes: tuple[int, ...] = (0,)
     effect: Effect = CLEAR
     lost: float = 0.0
+    past: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, 0.0)])
+
+    def middle_bps(self, skipped: float) -> float:
+        """Return the payload bits per second without so large a part of the flow at each end."""
+        begin, end = self._payload_then(skipped), self._payload_then(1 - skipped)
+        return (end - begin) * 8 / (self.seconds * (1 - 2 * skipped))
+
+    def _payload_then(self, progress: float) -> float:
+        """Return the payload at a progress that is over."""
+        before = max(it for it in self.past if it[0] <= progress)
+        after = min((it for it in self.past if it[0] >= progress), default=before)
+        part = (progress - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 0.0
+        return before[1] + part * (after[1] - before[1])
 
     def average_bps(self) -> float:
         """Return the payload bits per second so far."""
@@ -118,6 +131,7 @@ class Flow:
         count(self, messages, sender, receiver)
         self.payload, self.messages, self.lost = payload, messages, lost
         self.progress = progress
+        self.past.append((progress, payload))
 
 
 def count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:

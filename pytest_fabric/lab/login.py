@@ -15,7 +15,7 @@ from paramiko.common import (
     OPEN_SUCCEEDED,
 )
 
-from pytest_fabric.lab import shell
+from pytest_fabric.lab import console, shell
 from pytest_fabric.lab.commands import start
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.commands.id import USER
@@ -35,10 +35,16 @@ class Login(paramiko.ServerInterface):
         self, fabric: Fabric, node: Node, key: paramiko.PKey, transport: paramiko.Transport
     ) -> None:
         self._fabric = fabric
-        self._node = node
+        self._name = node.name
         self._key = key
         self._transport = transport
         self._one_at_a_time = threading.Lock()
+        self._terminals: set[int] = set()
+
+    @property
+    def _node(self) -> Node:
+        """Return the node as it is now: faults come and go while a connection lives."""
+        return self._fabric.nodes[self._name]
 
     def get_allowed_auths(self, username: str) -> str:
         """Offer public keys only."""
@@ -65,6 +71,27 @@ class Login(paramiko.ServerInterface):
             _in_thread(lambda: self._shell(channel, text))
         else:
             _in_thread(lambda: self._runner(channel, given))
+        return True
+
+    def check_channel_pty_request(
+        self,
+        channel: paramiko.Channel,
+        term: bytes,
+        width: int,
+        height: int,
+        pixelwidth: int,
+        pixelheight: int,
+        modes: bytes,
+    ) -> bool:
+        """Give a person at a terminal one that echoes."""
+        self._terminals.add(channel.get_id())
+        return True
+
+    def check_channel_shell_request(self, channel: paramiko.Channel) -> bool:
+        """Let a person type commands, one after another."""
+        has_terminal = channel.get_id() in self._terminals
+        prompt = f"{USER}@{self._name}:~$ " if has_terminal else ""
+        _in_thread(lambda: console.serve(channel, prompt, lambda line: self._run(channel, line)))
         return True
 
     def _runner(self, channel: paramiko.Channel, given: Greeting) -> None:

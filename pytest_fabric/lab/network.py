@@ -16,6 +16,10 @@ class Network:
         self._hosts = _hosts(nodes)
         self._listening: dict[tuple[str, int], Process] = {}
 
+    def rename(self, nodes: Sequence[Node]) -> None:
+        """Let names and addresses mean what they mean among nodes that have changed."""
+        self._hosts = _hosts(nodes)
+
     def resolve(self, word: str) -> str | None:
         """Return the node that a name or address means; None when nothing is known of it."""
         return self._hosts.get(word)

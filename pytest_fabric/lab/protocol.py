@@ -67,7 +67,7 @@ class Runner:
         self, fabric: Fabric, node: Node, given: Greeting, send: Callable[[bytes], None]
     ) -> None:
         self._fabric = fabric
-        self._node = node
+        self._name = node.name
         self._given = given
         self._send = send
         self._rest = b""
@@ -75,6 +75,11 @@ class Runner:
         self._jobs: dict[str, Job] = {}
         self._pid = fabric.pid()
         self._frame(f"hello {self._pid}")
+
+    @property
+    def _node(self) -> Node:
+        """Return the node as it is now: faults come and go while a runner lives."""
+        return self._fabric.nodes[self._name]
 
     def feed(self, data: bytes) -> None:
         """Take what came in; whole lines are carried out, in order."""

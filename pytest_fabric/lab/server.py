@@ -45,6 +45,7 @@ class Server:
         self._client_key, self.client_key = new_key()
         self._selector = selectors.DefaultSelector()
         self._sockets = {node.name: self._bind(node) for node in fabric.nodes.values()}
+        self._listening = {node.name for node in fabric.nodes.values() if node.ssh != "down"}
         self._silent: list[socket.socket] = []
         self._stop, self._stopped = socket.socketpair()
         self._selector.register(self._stopped, selectors.EVENT_READ, None)
@@ -64,6 +65,11 @@ class Server:
         with contextlib.suppress(OSError):  # it has returned already
             self._stop.send(b"x")
 
+    def refresh(self) -> None:
+        """Listen where SSH is up now, and no longer where it is down; from any thread."""
+        with contextlib.suppress(OSError):  # it has returned already
+            self._stop.send(b"r")
+
     def serve(self) -> None:
         """Take connections until `stop` is called; then nothing listens any more."""
         try:
@@ -76,19 +82,39 @@ class Server:
 
     def _take_ready(self) -> bool:
         for key, _ in self._selector.select():
-            if key.data is None:
-                return False
             assert isinstance(key.fileobj, socket.socket)
-            self._take(key.fileobj, key.data)
+            if key.data is not None:
+                self._take(key.fileobj, self._fabric.nodes[key.data])
+            elif b"x" in key.fileobj.recv(1024):
+                return False
+            else:
+                self._rebind()
+                return True  # sockets of this round may be closed
         return True
 
-    def _bind(self, node: Node) -> socket.socket:
+    def _rebind(self) -> None:
+        """Open the sockets anew of nodes whose SSH went up or down, on the same ports."""
+        for node in self._fabric.nodes.values():
+            is_up = node.ssh != "down"
+            if is_up == (node.name in self._listening):
+                continue
+            old = self._sockets[node.name]
+            port = old.getsockname()[1]
+            if not is_up:
+                self._selector.unregister(old)
+            old.close()
+            self._sockets[node.name] = self._bind(node, port)
+            self._listening ^= {node.name}
+
+    def _bind(self, node: Node, port: int = 0) -> socket.socket:
         bound = socket.socket()
-        bound.bind((ADDRESS, 0))
+        if port:  # connections that were there keep the port busy otherwise
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((ADDRESS, port))
         if node.ssh != "down":  # a port that is bound and does not listen refuses
             bound.listen(BACKLOG)
             bound.setblocking(False)
-            self._selector.register(bound, selectors.EVENT_READ, node)
+            self._selector.register(bound, selectors.EVENT_READ, node.name)
         return bound
 
     def _drop_later(self, transport: paramiko.Transport) -> None:

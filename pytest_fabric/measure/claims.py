@@ -42,7 +42,9 @@ class Occupied:
             if name in self._held:
                 return name
         for name in claims.budgets:
-            if self._spent[name] >= self._places.get(name, 1):
+            taken, wanted = self._spent[name], claims.budgets.count(name)
+            # What wants more than there is at all goes alone.
+            if taken and taken + wanted > self._places.get(name, 1):
                 return name
         return None
 

@@ -30,23 +30,32 @@ TOOL = "tool"
 
 @dataclass(frozen=True)
 class Side:
-    """One end of a pair, ready to run: its session, what it is, and where its tool goes."""
+    """One end of a pair, ready to run: its session, what it is, and where its tool goes.
+
+    `holds` says that its tool takes the lease of the port: one of those that share a port does.
+    """
 
     session: CheckedSession
     end: End
     gid: Gid | None
     core: int | None
     address: str
+    holds: bool = True
 
 
 @dataclass
 class Trail:
-    """What was tried and seen so far: it becomes part of the record, whatever happens."""
+    """What was tried and seen so far: it becomes part of the record, whatever happens.
+
+    `began` and `ended` are when the client was told to start and when it was over, by `monotonic`.
+    """
 
     attempts: list[Attempt] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     window: Window | None = None
+    began: float | None = None
+    ended: float | None = None
 
     def keep(self, end: str, outcome: Outcome) -> None:
         """Keep the text of an end as evidence."""
@@ -54,10 +63,15 @@ class Trail:
         self.raw[f"{end}.stderr"] = outcome.stderr
 
 
+def at_once() -> None:
+    """Let a client start as soon as its server listens."""
+
+
 @dataclass(frozen=True)
 class Context:
     """What the steps of one run share; `watch` is called while the tools are at work, and raises
-    MeasurementError when they must be ended.
+    MeasurementError when they must be ended. `gate` returns when the client may start; it is
+    called when its server listens.
     """
 
     pair: Pair
@@ -67,6 +81,7 @@ class Context:
     prefix: tuple[str, ...]
     trail: Trail
     watch: Callable[[], None]
+    gate: Callable[[], None] = at_once
 
     def job(self, end: str, control_port: int) -> Collect:
         """Return what an end does while it holds its port: counters, its tool, counters again.
@@ -92,7 +107,7 @@ class Context:
                 **window.after(rdma, side.end.rail.profile.sudo),
             },
             deadline_s=deadline + WINDOW_S,
-            lease=f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state",
+            lease=_lease(side) if side.holds else None,
             listen=control_port if end == "server" else None,
         )
 
@@ -138,6 +153,11 @@ class Context:
     def error(self, kind: str, message: str) -> MeasurementError:
         """Return an error about this pair."""
         return MeasurementError(str(self.pair), kind, f"{self.settings.tool}: {message}")
+
+
+def _lease(side: Side) -> str:
+    rdma = side.end.rdma
+    return f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state"
 
 
 def _binds_itself(version: str | None) -> bool:

@@ -24,7 +24,7 @@ from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
-from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.metrics import KEPT
 from pytest_fabric.results import (
     Failure,
     Measured,
@@ -90,7 +90,8 @@ class Engine:
         self._deadline.start()
         self._known = Known(known, self._misses, self._policy.confirm)
         self._planned = jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
-        targets = [*(job.pair for job in jobs if self._known.is_open(job)), *others]
+        open_jobs = [job for job in jobs if self._known.is_open(job)]
+        targets = [*(pair for job in open_jobs for pair in job.touched), *others]
         self._fabric.gather(nodes_of(targets))
         self._fabric.read(asked(wants, self._cluster))
         self._preconditions.look(targets)
@@ -113,7 +114,7 @@ class Engine:
         Empty when nothing was beside it in the first place.
         """
         job = self._job(want)
-        if not self._result(job, waiting).company:
+        if not self._result(job, waiting).company and job.group is None:
             return ()
         again = self._repeats(job)
         self._add_now(again)
@@ -172,10 +173,9 @@ class Engine:
         """Let a measurement that cannot be made fail at once, as far as facts say."""
         if self._dispatcher.has(job.key):
             return
-        error = None if self._over else self._preconditions.missed(job.pair)
+        error = None if self._over else self._preconditions.missed(job.pairs)
         if error is not None:
-            failure = pair_measurement.explained(job.pair, job.settings.tool, error)
-            record = pair_measurement.without_value(job.pair, job.settings, failure)
+            record = pair_measurement.failed(job, error)
             self._dispatcher.put(job.key, self._kept(record))
 
     def refusal(self, want: Want) -> str | None:
@@ -186,12 +186,16 @@ class Engine:
         return plan.job_of(want, self._cluster, self._policy)
 
     def _repeats(self, job: Job) -> list[Job]:
-        return [] if job.is_alone else plan.repeats(job, self._policy.confirm)
+        if job.is_alone:
+            return []
+        again = [member.pair for member in job.instead]
+        fit = job if self._preconditions.missed(again) is None else replace(job, instead=())
+        return plan.repeats(fit, self._policy.confirm)
 
     def _add_now(self, jobs: Sequence[Job]) -> None:
         """Let jobs that were not planned begin, unless their nodes are in use."""
         new = [job for job in jobs if not self._dispatcher.has(job.key)]
-        self._preconditions.look(job.pair for job in new)
+        self._preconditions.look(pair for job in new for pair in job.touched)
         for job in new:
             self._put_failure(job)
         self._add(new)
@@ -249,7 +253,7 @@ class Engine:
     def _kept(self, record: Measurement) -> Measurement:
         """Store a measurement, and return what of it is needed from now on."""
         self._keep(record)
-        growth = tuple(grown for grown in record.growth if grown.meaning in MEANINGS)
+        growth = tuple(grown for grown in record.growth if grown.meaning in KEPT)
         return replace(record, raw={}, growth=growth)
 
     def _confirm(self, job: Job, record: Measurement) -> None:
@@ -276,5 +280,4 @@ class Engine:
     def _failed(self, task: Task, error: BaseException) -> Measurement:
         """Return the record of a task that could not be performed at all."""
         job = self._jobs[task.key]
-        failure = pair_measurement.explained(job.pair, job.settings.tool, error)
-        return pair_measurement.without_value(job.pair, job.settings, failure)
+        return pair_measurement.failed(job, error)

@@ -35,8 +35,10 @@ class Known:
 
 def is_to_confirm(job: Job, record: Measurement, misses: Misses) -> bool:
     """Return whether a measurement missed a limit while something was beside it."""
-    has_company = record.error is None and record.company > 0 and not job.is_alone
-    return has_company and misses(record)
+    if record.error is not None or job.is_alone:
+        return False
+    # A group is its own company, and congestion has its moments: it is made once more.
+    return (record.company > 0 or job.group is not None) and misses(record)
 
 
 def by_key(known: Iterable[Measurement]) -> dict[str, Measurement]:

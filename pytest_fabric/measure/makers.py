@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import partial
 
-from pytest_fabric.measure import pair, probe, tcp
+from pytest_fabric.measure import group, pair, probe, tcp
 from pytest_fabric.measure.barred import Barred, is_reach
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.dispatch import Free
@@ -34,13 +35,22 @@ class Makers:
             return probe.measure(self._fabric, job, partial(self._books.after, free))
         if job.settings.tool in TCP_TOOLS:
             return tcp.measure(self._fabric, job, self._ports, partial(self._books.after, free))
-        return self._perftest(job, free)
+        return self._perftest(job, free) if job.group is None else self._group(job, free)
+
+    def _group(self, job: Job, free: Free) -> Measurement:
+        """Make a group, unless one of its pairs is known to fail after a long time."""
+        failures = (self._barred.failure(member) for member in job.members)
+        failure = next((one for one in failures if one is not None), None)
+        if failure is not None:
+            told = replace(failure, message=f"{job.name}: {failure.message}")
+            return pair.without_value(job.target, job.settings, told)
+        return group.measure(self._fabric, job, self._ports, partial(self._books.after, free))
 
     def _perftest(self, job: Job, free: Free) -> Measurement:
         """Make a run of perftest, unless it is known to fail after a long time."""
         failure = self._barred.failure(job)
         if failure is not None:
-            return pair.without_value(job.pair, job.settings, failure)
+            return pair.without_value(job.target, job.settings, failure)
         after = self._books.held if is_reach(job) else partial(self._books.after, free)
         record = pair.measure(self._fabric, job, self._ports, after)
         self._barred.note(job, record)

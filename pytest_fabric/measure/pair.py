@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from pytest_fabric.counters import growth, per_priority, require
 from pytest_fabric.errors import (
-    CounterError,
     FabricError,
     MeasurementError,
     NotRecognisedError,
@@ -20,18 +18,16 @@ from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import facts, run, storms, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.pair_window import window_of as window_of
 from pytest_fabric.measure.plan import Job
 from pytest_fabric.measure.settings import Settings
-from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.results import (
     Bandwidth,
     Failure,
-    Growth,
     Latency,
     Measurement,
     Pair,
     Port,
-    Snapshot,
     Traffic,
 )
 from pytest_fabric.tools import perftest
@@ -74,7 +70,7 @@ def measure(
     values, versions = Values(), dict[str, str]()
     error: Failure | None = None
     try:
-        client, server = (_side(fabric, end, settings) for end in (pair.client, pair.server))
+        client, server = (side_of(fabric, end, settings) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
         watch = (
             storms.Watch(str(pair), (client, server)) if job.load == "disruptive" else _unwatched
@@ -83,10 +79,10 @@ def measure(
         versions.update(_versions(context))
         values = _values(fabric, context, ports, over)
     except FabricError as problem:
-        error = explained(pair, settings.tool, problem)
+        error = explained(str(pair), settings.tool, problem)
     seen = trail.window or window.Window((), {}, 0.0)
     return replace(
-        without_value(pair, settings, error),
+        without_value(str(pair), settings, error),
         commands=trail.commands,
         versions=versions,
         attempts=tuple(trail.attempts),
@@ -107,12 +103,18 @@ def _unwatched() -> None:
     """Let a load that disrupts nobody run to its end."""
 
 
-def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Measurement:
+def failed(job: Job, problem: BaseException) -> Measurement:
+    """Return the record of a job that could not be made."""
+    failure = explained(job.target, job.settings.tool, problem)
+    return without_value(job.target, job.settings, failure)
+
+
+def without_value(target: str, settings: Settings, error: Failure | None) -> Measurement:
     """Return the record of a measurement that has produced nothing yet."""
     return Measurement(
         key=settings.key,
         tool=settings.tool,
-        target=str(pair),
+        target=target,
         commands={},
         versions={},
         attempts=(),
@@ -134,17 +136,17 @@ def without_value(pair: Pair, settings: Settings, error: Failure | None) -> Meas
     )
 
 
-def explained(pair: Pair, tool: str, problem: BaseException) -> Failure:
-    """Return an exception as part of the record of a pair, in one line that begins with it."""
+def explained(target: str, tool: str, problem: BaseException) -> Failure:
+    """Return an exception as part of the record of a target, in one line that begins with it."""
     if isinstance(problem, TransportError):
         return Failure(f"node_{problem.kind}", str(problem))
     if isinstance(problem, MeasurementError):
-        about = str(problem) if problem.target != "run" else f"{pair}: {tool}: {problem.told}"
+        about = str(problem) if problem.target != "run" else f"{target}: {tool}: {problem.told}"
         return Failure(problem.kind, about)
     if not isinstance(problem, FabricError):
-        return Failure("internal", f"{pair}: {tool}: internal error: {problem!r}")
+        return Failure("internal", f"{target}: {tool}: internal error: {problem!r}")
     kind = problem.kind if isinstance(problem, ToolError) else "not_recognised"
-    return Failure(kind, f"{pair}: {problem}")
+    return Failure(kind, f"{target}: {problem}")
 
 
 def _versions(context: Context) -> dict[str, str]:
@@ -152,7 +154,8 @@ def _versions(context: Context) -> dict[str, str]:
     return {name: side.end.node.perftest or "unknown" for name, side in sides.items()}
 
 
-def _side(fabric: Fabric, port: Port, settings: Settings) -> Side:
+def side_of(fabric: Fabric, port: Port, settings: Settings) -> Side:
+    """Return an end made ready to run. Raises TransportError, MeasurementError."""
     end = fabric.end(port)
     for program in (settings.tool, "taskset"):
         if program not in end.node.tools and not fabric.cluster.tools.prefix:
@@ -177,75 +180,31 @@ def _values(
 
 def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
     """Return what the client printed and both ends counted mean. Raises FabricError."""
+    row, mtu, seen = read(fabric, context, ran)
+    line = line_bps(fabric, context.pair)
+    sides = {str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)}
+    rest = (context.settings, context.pair, row, mtu, seen)
+    return Values(
+        row=row,
+        mtu=mtu,
+        traffic=window.traffic(*rest),
+        doubts=window.doubts(*rest, sides, line),
+    )
+
+
+def read(
+    fabric: Fabric, context: Context, ran: run.Ran
+) -> tuple[Latency | Bandwidth, int | None, window.Window]:
+    """Return the row that the client printed, its MTU, and the window. Raises FabricError."""
     seen = window_of(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
     parsed = _parsed(context, run.verdict(context, ran))
     if isinstance(seen, MeasurementError):
         raise seen  # after what the tools told: a node that is lost has no counters either
     row = _row(context, parsed)
-    line = _line_bps(fabric, context.pair)
+    line = line_bps(fabric, context.pair)
     _require_plausible(context, row, line, context.settings.directions or 1)
-    sides = {str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)}
-    rest = (context.settings, context.pair, row, parsed.mtu, seen)
-    return Values(
-        row=row,
-        mtu=parsed.mtu,
-        traffic=window.traffic(*rest),
-        doubts=window.doubts(*rest, sides, line),
-    )
-
-
-def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
-    """Return what grew at both ends while the tools ran, or why that cannot be told."""
-    grown: list[Growth] = []
-    problems: dict[str, str] = {}
-    seconds = 0.0
-    sides = ((context.client, ran.client_sections), (context.server, ran.server_sections))
-    for side, sections in sides:
-        try:
-            (first, early), (last, late) = (
-                window.moment(which, sections, side.end.port, side.end.rdma)
-                for which in ("before", "after")
-            )
-        except MeasurementError as error:
-            return error
-        deltas, wrong = growth(first, last)
-        grown.extend(deltas)
-        problems.update(wrong)
-        problems.update(_unknown(last))
-        seconds = max(seconds, late - early)
-    for side in (context.client, context.server):
-        problems.update(_blind(side, grown))
-    return window.Window(tuple(grown), problems, seconds)
-
-
-def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
-    """Return the pause of lossless priorities that an end cannot count: PFC is off there.
-
-    mlx5 has a pause counter of a priority only while PFC is on for it. A driver that counts PFC as
-    a whole only has none ever.
-    """
-    if not per_priority(side.end.rdma.driver, "pause"):
-        return {}
-    roce = side.end.rail.profile.roce
-    name = str(side.end.port)
-    pauses = [g for g in grown if g.port == name and g.meaning == "pause"]
-    blind = [p for p in (roce.lossless if roce else ()) if all(g.priority != p for g in pauses)]
-    if not blind:
-        return {}
-    shown = ", ".join(str(priority) for priority in blind)
-    return {"pause": f"{name}: no pause counter of lossless priority {shown}: is PFC on there?"}
-
-
-def _unknown(shot: Snapshot) -> dict[str, str]:
-    """Return the meanings that no counter of a port can tell: they are errors, not zero growth."""
-    missing = {}
-    for meaning in MEANINGS:
-        try:
-            require(shot, meaning)
-        except CounterError as error:
-            missing[meaning] = str(error)
-    return missing
+    return row, parsed.mtu, seen
 
 
 def _parsed(context: Context, told: str) -> perftest.Run:
@@ -269,7 +228,7 @@ def _row(context: Context, parsed: perftest.Run) -> Latency | Bandwidth:
     return row
 
 
-def _line_bps(fabric: Fabric, pair: Pair) -> float | None:
+def line_bps(fabric: Fabric, pair: Pair) -> float | None:
     """Return the slower declared speed of both ends, or None where a profile declares none."""
     links = [fabric.cluster.rail(port).profile.link for port in (pair.client, pair.server)]
     speeds = [link.speed.number for link in links if link.speed is not None]

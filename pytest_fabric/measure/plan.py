@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
-from pytest_fabric.config import Cluster
+from pytest_fabric.config import Cluster, Profile
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure.claims import Claims
+from pytest_fabric.measure.job import LOADS as LOADS
+from pytest_fabric.measure.job import Job as Job
+from pytest_fabric.measure.job import again_key as again_key
 from pytest_fabric.measure.schedule import Task
-from pytest_fabric.measure.settings import Settings, resolve
-from pytest_fabric.metrics import LATENCY_TOOLS, OPTIONAL, PROBES, TCP_TOOLS, family
-from pytest_fabric.results import Pair, Port
-
-#: Loads from the least: what a measurement of each may do to the traffic of others.
-LOADS = ("light", "full", "disruptive")
-
-#: Kinds of measurements in the order in which they are made: TCP disturbs no RDMA that is judged,
-#: and comes before what disrupts everything.
-STAGES = ("light", "full", "tcp", "disruptive")
+from pytest_fabric.measure.settings import resolve
+from pytest_fabric.metrics import LATENCY_TOOLS, OPTIONAL, PROBES, family
+from pytest_fabric.results import Pair, PairGroup, Port
 
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
 #: addresses, calibration of the clock, counters.
@@ -33,6 +28,9 @@ PROBE_OVERHEAD_S = 1.0
 #: A latency of a plan, in seconds, where no median is declared.
 USUAL_LATENCY_S = 3e-6
 
+#: What runs on each pair of a group.
+GROUP_TOOL = "ib_write_bw"
+
 #: Stands for the leaf of ports that declare none: any two of them may share one.
 UNKNOWN_LEAF = "?"
 
@@ -42,7 +40,7 @@ class Want:
     """What a test wants: a declaration on a target."""
 
     declaration: Declaration
-    target: Pair | Port | str
+    target: Pair | Port | PairGroup | str
 
 
 @dataclass(frozen=True)
@@ -63,61 +61,49 @@ class Policy:
     allow_busy: bool = False
 
 
-@dataclass(frozen=True)
-class Job:
-    """One measurement on a pair; `alone` counts its repetitions with nothing beside it, from 1.
-
-    `places` are the nodes and leaves of its ends.
-    """
-
-    pair: Pair
-    settings: Settings
-    load: str
-    alone: int = 0
-    places: frozenset[str] = field(default=frozenset(), compare=False)
-
-    @cached_property
-    def name(self) -> str:
-        """Return what people know it by."""
-        return f"{self.settings.tool} {self.pair}"
-
-    @cached_property
-    def key(self) -> str:
-        """Return what makes it the same measurement as another."""
-        key = f"{self.pair} {self.settings.key}"
-        return again_key(key, self.alone) if self.alone else key
-
-    @property
-    def is_alone(self) -> bool:
-        """Return whether it is made with nothing beside it."""
-        return bool(self.alone) or self.settings.isolate in ("leaf", "fabric")
-
-    @property
-    def phase(self) -> int:
-        """Return its phase: stages apart, and of each stage what is measured alone comes last."""
-        is_tcp = self.load == "full" and self.settings.tool in TCP_TOOLS
-        return 2 * STAGES.index("tcp" if is_tcp else self.load) + self.is_alone
-
-
-def again_key(key: str, number: int) -> str:
-    """Return the key of a repetition alone of the measurement with a key, counted from 1."""
-    return f"{key} alone {number}"
-
-
 def job_of(want: Want, cluster: Cluster, policy: Policy) -> Job:
     """Return the measurement that a test wants. Raises MeasurementError."""
+    load = load_of(want.declaration, policy.strategy)
+    if isinstance(want.target, PairGroup):
+        return _group_job(want.declaration, want.target, cluster, load)
     assert isinstance(want.target, Pair)
     ends = (want.target.client, want.target.server)
     settings = resolve(want.declaration, want.target, *(cluster.rail(p).profile for p in ends))
-    places = {end.node for end in ends} | {f"leaf {leaf_of(cluster, end)}" for end in ends}
-    load = load_of(want.declaration, policy.strategy)
-    return Job(want.target, settings, load, places=frozenset(places))
+    return Job(want.target, settings, load, places=_places(want.target, cluster))
+
+
+def _group_job(declaration: Declaration, group: PairGroup, cluster: Cluster, load: str) -> Job:
+    """Return the measurement of a group: a run of ib_write_bw on each of its pairs."""
+    single = replace(declaration, tool=GROUP_TOOL, over="pair", senders=None)
+    members, instead = (
+        tuple(
+            Job(one, resolve(single, one, *_profiles(one, cluster)), load, 0, _places(one, cluster))
+            for one in pairs
+        )
+        for pairs in (group.pairs, group.again)
+    )
+    first = members[0]
+    settings = replace(first.settings, tool=declaration.tool, senders=declaration.senders)
+    places = frozenset(place for member in members for place in member.places)
+    return Job(first.pair, settings, load, 0, places, group.target, members, instead)
+
+
+def _profiles(pair: Pair, cluster: Cluster) -> tuple[Profile, Profile]:
+    return cluster.rail(pair.client).profile, cluster.rail(pair.server).profile
+
+
+def _places(pair: Pair, cluster: Cluster) -> frozenset[str]:
+    ends = (pair.client, pair.server)
+    leaves = (f"leaf {leaf_of(cluster, end)}" for end in ends)
+    return frozenset((*(end.node for end in ends), *leaves))
 
 
 def load_of(declaration: Declaration, strategy: str) -> str:
     """Return what a measurement may do to others: all ports of a fabric at once disrupt it."""
     if declaration.tool in (*LATENCY_TOOLS, *PROBES):
         return "light"
+    if declaration.is_group:
+        return "full" if declaration.over == "node" else "disruptive"
     return "disruptive" if strategy == "permutation" else "full"
 
 
@@ -133,22 +119,37 @@ def task_of(job: Job, order: int, cluster: Cluster, core: Callable[[Port], int |
 
 
 def claims(job: Job, cluster: Cluster, core: Callable[[Port], int | None]) -> Claims:
-    """Return what a measurement needs for itself: ports and cores, and more when it is alone."""
-    ends = (job.pair.client, job.pair.server)
+    """Return what a measurement needs for itself: ports and cores, and more when it is alone.
+
+    A group that disrupts others has the fabric for itself; one of a node has its own nodes, and a
+    place on a leaf for each of its pairs.
+    """
+    ends = job.ports
     cores = {f"core {end.node} {number}" for end in ends if (number := core(end)) is not None}
     nodes = sorted({f"node {end.node}" for end in ends})
     leaves = sorted({f"leaf {leaf_of(cluster, end)}" for end in ends})
     own = (*(f"port {end}" for end in ends), *sorted(cores))
+    if job.group is not None:
+        if job.is_alone or job.load == "disruptive":
+            return Claims(held=(*own, *nodes, "fabric"))
+        budgets = tuple(name for member in job.members for name in _budgets(member, cluster))
+        return Claims(held=(*own, *nodes), budgets=budgets)
     if job.is_alone:
         if job.settings.isolate == "fabric":
             return Claims(held=(*own, "fabric"))
         return Claims(held=(*own, *nodes, *leaves), shared=("fabric",))
     if job.settings.isolate == "node":
         own, nodes = (*own, *nodes), []
-    budgets = [f"load {leaf}" for leaf in leaves] if job.load != "light" else []
-    if len(leaves) > 1:
-        budgets.extend(f"uplinks {leaf}" for leaf in leaves if job.load != "light")
-    return Claims(held=own, shared=tuple(nodes), budgets=tuple(budgets))
+    return Claims(held=own, shared=tuple(nodes), budgets=_budgets(job, cluster))
+
+
+def _budgets(job: Job, cluster: Cluster) -> tuple[str, ...]:
+    """Return the places that a pair takes of what its leaves, and their uplinks, may carry."""
+    leaves = sorted({f"leaf {leaf_of(cluster, end)}" for end in job.ports})
+    if job.load == "light":
+        return ()
+    across = [f"uplinks {leaf}" for leaf in leaves] if len(leaves) > 1 else []
+    return (*(f"load {leaf}" for leaf in leaves), *across)
 
 
 def leaf_of(cluster: Cluster, port: Port) -> str:
@@ -189,7 +190,7 @@ def jobs_of(wants: Iterable[Want], cluster: Cluster, policy: Policy) -> list[Job
     """
     found: dict[str, Job] = {}
     for want in wants:
-        if not isinstance(want.target, Pair) or not_available(want, cluster):
+        if not isinstance(want.target, Pair | PairGroup) or not_available(want, cluster):
             continue
         try:
             job = job_of(want, cluster, policy)
@@ -205,8 +206,9 @@ def allowed_jobs(wants: Iterable[Want], cluster: Cluster, policy: Policy) -> lis
 
 
 def repeats(job: Job, times: int) -> list[Job]:
-    """Return the repetitions alone of a measurement."""
-    return [replace(job, alone=number) for number in range(1, times + 1)]
+    """Return the repetitions alone of a measurement; those of a group may have other partners."""
+    members = job.instead or job.members
+    return [replace(job, alone=number, members=members) for number in range(1, times + 1)]
 
 
 def is_allowed(load: str, policy: Policy) -> bool:
@@ -222,13 +224,20 @@ def refusal(want: Want, cluster: Cluster, policy: Policy) -> str | None:
     load = load_of(want.declaration, policy.strategy)
     if is_allowed(load, policy):
         return None
-    return f"{want.declaration.tool} is {load} load, this run may only be {policy.load}"
+    remedy = (
+        ": it needs fabric.dedicated: true, or --fabric-load disruptive"
+        if load == "disruptive"
+        else ""
+    )
+    tool = want.declaration.tool
+    return f"{tool} is {load} load, this run may only be {policy.load}{remedy}"
 
 
 def not_available(want: Want, cluster: Cluster) -> str | None:
     """Return why a profile says that a tool shows nothing on a pair, or None when it may."""
     tool = want.declaration.tool
-    ends = (want.target.client, want.target.server) if isinstance(want.target, Pair) else ()
+    pairs = want.target.pairs if isinstance(want.target, PairGroup) else (want.target,)
+    ends = [end for pair in pairs if isinstance(pair, Pair) for end in (pair.client, pair.server)]
     for profile in (cluster.rail(end).profile for end in ends):
         reason = profile.why_not_available(tool) or profile.why_not_available(family(tool))
         if reason is not None:

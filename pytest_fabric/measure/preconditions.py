@@ -30,10 +30,10 @@ class Preconditions:
             self._in_use.update(busy.busy_nodes(self._fabric, ports))
             self._looked_at.update(port.node for port in ports)  # not before the answer is there
 
-    def missed(self, pair: Pair) -> FabricError | None:
-        """Return why a pair cannot be measured, or None."""
+    def missed(self, pairs: Iterable[Pair]) -> FabricError | None:
+        """Return why pairs cannot be measured, or None."""
         try:
-            for port in (pair.client, pair.server):
+            for port in _loaded(pairs):
                 self._fabric.end(port)
                 reasons = self._in_use.get(port.node)
                 if reasons:

@@ -110,9 +110,9 @@ def measure(
                 echoes.reach(str(way.port), way.packet_bytes, told[way.name]) for way in ways
             )
     except FabricError as problem:
-        error = explained(pair, settings.tool, problem)
+        error = explained(str(pair), settings.tool, problem)
     return replace(
-        without_value(pair, settings, error),
+        without_value(str(pair), settings, error),
         commands=trail.commands,
         attempts=tuple(trail.attempts),
         reach=reach,

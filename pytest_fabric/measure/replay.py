@@ -43,7 +43,7 @@ class Replay:
         job = plan.job_of(want, self._cluster, self._policy)
         found = self._measured.get(job.key)
         if found is None:
-            self._refuse(str(job.pair), f"a measurement {job.settings.key}", self._instead(job))
+            self._refuse(job.target, f"a measurement {job.settings.key}", self._instead(job))
         return found
 
     def alone(self, want: Want, waiting: Callable[[], None]) -> tuple[Measurement, ...]:
@@ -100,13 +100,14 @@ class Replay:
         )
 
     def _instead(self, job: Job) -> str:
-        """Return what of the same tool on the same pair is stored."""
+        """Return what of the same tool on the same target is stored."""
+        kind = "pair" if job.group is None else "group"
         records = (m.record for m in self._measured.values())
-        alike = [r for r in records if Pair.parse(r.target) == job.pair]
+        alike = [r for r in records if r.target == job.target]
         same = [r.key for r in alike if r.tool == job.settings.tool]
         if same:
             return f"{' and '.join(same[:3])}: it was measured with other settings"
-        return "none of that tool" if alike else "none of that pair"
+        return "none of that tool" if alike else f"none of that {kind}"
 
     def _refuse(self, target: str, expected: str, found: str) -> NoReturn:
         raise MeasurementError(

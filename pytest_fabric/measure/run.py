@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_fabric.errors import MeasurementError, ToolError, TransportError
-from pytest_fabric.measure.context import TOOL, Context
+from pytest_fabric.measure.context import TOOL, Context, Trail
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
 from pytest_fabric.transport import Collecting, Job, Outcome
@@ -48,7 +48,7 @@ def traffic(context: Context, ports: Iterator[int]) -> Ran:
     met: Counter[str] = Counter()
     while True:
         control_port = next(ports)
-        obstacle = _attempt(context, control_port)
+        obstacle = attempt(context, control_port)
         if isinstance(obstacle, Ran):
             return obstacle
         context.trail.attempts.append(Attempt(control_port, obstacle.text))
@@ -96,13 +96,17 @@ class Ran:
         return _tool_error(self.server, self.find_error)
 
 
-def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
+def attempt(context: Context, control_port: int) -> Ran | Obstacle:
+    """Run server and client once. Raises MeasurementError, TransportError."""
     server = context.server.session.begin(context.job("server", control_port))
     try:
         obstacle = _until_ready(context, server)
         if obstacle is not None:
             return obstacle
-        client = context.client.session.begin(context.job("client", control_port))
+        job = context.job("client", control_port)
+        context.gate()
+        client = context.client.session.begin(job)
+        _note_times(context.trail, client)
         with context.watched(control_port):
             ran = _until_ended(context, client, server, control_port)
     finally:
@@ -124,6 +128,16 @@ def _attempt(context: Context, control_port: int) -> Ran | Obstacle:
             return Obstacle("clock", f"{end} at {port}: {told}")
     context.trail.attempts.append(Attempt(control_port, "ran"))
     return ran
+
+
+def _note_times(trail: Trail, client: Collecting) -> None:
+    """Note when a client was told to start, and when it will be over."""
+    trail.began, trail.ended = time.monotonic(), None
+
+    def over() -> None:
+        trail.ended = time.monotonic()
+
+    client.when_ended(over)
 
 
 def _is_over_well(outcome: Outcome) -> bool:

@@ -34,7 +34,8 @@ class Settings:
     is None. `priority` is where the traffic is declared to travel, `isolate` what nobody else may
     use meanwhile. `directions` is 2 where both ends send at once, None otherwise. `packet` is
     `full` for a ping of the largest packets; a ping's `iterations` are packets and its `size` is
-    the payload of each, for full ones the least that it must be. `streams` are connections of TCP.
+    the payload of each, for full ones the least that it must be. `streams` are connections of TCP,
+    `senders` counts those of an incast.
     """
 
     tool: str
@@ -50,6 +51,7 @@ class Settings:
     expected_s: float = 0.0
     directions: int | None = None
     streams: int | None = None
+    senders: int | None = None
 
     @property
     def key(self) -> str:
@@ -97,6 +99,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
         priority=priority,
         isolate=declaration.isolate,
         directions=2 if declaration.bidirectional else None,
+        senders=declaration.senders,
         expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
     )
 

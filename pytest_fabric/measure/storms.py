@@ -25,7 +25,17 @@ def seen(record: Measurement, load: str) -> str | None:
     seconds = record.settings.get("duration_s")
     if load == "light" or not isinstance(seconds, int | float):
         return None
-    return storm(record.growth, seconds, load == "disruptive")
+    receiver = record.target if record.settings.get("senders") else None
+    return storm(unforced(record.growth, receiver), seconds, load == "disruptive")
+
+
+def unforced(grown: Iterable[Growth], receiver: str | None) -> list[Growth]:
+    """Return growth without the pauses that an incast forces on the senders to its receiver."""
+    return [
+        entry
+        for entry in grown
+        if receiver is None or entry.meaning != "pause_duration" or entry.port == receiver
+    ]
 
 
 def storm(grown: Iterable[Growth], seconds: float, is_disruptive: bool) -> str | None:
@@ -40,11 +50,15 @@ def storm(grown: Iterable[Growth], seconds: float, is_disruptive: bool) -> str |
 
 
 class Watch:
-    """Looks at the pause counters of both ends of a run; each call compares with the one before."""
+    """Looks at the pause counters of both ends of a run; each call compares with the one before.
 
-    def __init__(self, target: str, sides: Sequence[Side]) -> None:
+    The senders of an incast are to be paused: only its `receiver` is looked at for long pauses.
+    """
+
+    def __init__(self, target: str, sides: Sequence[Side], receiver: str | None = None) -> None:
         self._target = target
         self._sides = sides
+        self._receiver = receiver
         self._last: dict[str, tuple[Snapshot, float]] = {}
 
     def __call__(self) -> None:
@@ -56,6 +70,8 @@ class Watch:
             if before is None:
                 continue
             deltas, _ = growth(before[0], now[0])
-            found = storm(deltas, max(0.1, now[1] - before[1]), is_disruptive=True)
+            found = storm(
+                unforced(deltas, self._receiver), max(0.1, now[1] - before[1]), is_disruptive=True
+            )
             if found is not None:
                 raise MeasurementError(self._target, "pause_storm", f"ended, since {found}")

@@ -124,10 +124,10 @@ def measure(
         with after():
             values = _evaluated(fabric, made, ran)
     except FabricError as problem:
-        error = explained(pair, settings.tool, problem)
+        error = explained(str(pair), settings.tool, problem)
     seen = trail.window or window.Window((), {}, 0.0)
     return replace(
-        without_value(pair, settings, error),
+        without_value(str(pair), settings, error),
         commands=trail.commands,
         versions=values.versions or {},
         attempts=tuple(trail.attempts),

@@ -151,10 +151,10 @@ def traffic(
     """
     source, sink = sender(settings, pair), receiver(settings, pair)
     growth = window.moved
-    sent = _bytes(growth, source, "tx", mtu)
-    received = _bytes(growth, sink, "rx", mtu)
+    sent = moved_bytes(growth, source, "tx", mtu)
+    received = moved_bytes(growth, sink, "rx", mtu)
     expected = row.bytes * row.iterations
-    shares = _shares(settings, pair, growth, expected)
+    shares = class_shares(settings, pair, growth, expected)
     worst = min(shares, key=lambda name: shares[name]) if len(shares) == 2 else None
     return Traffic(
         expected_bytes=expected,
@@ -165,7 +165,7 @@ def traffic(
     )
 
 
-def _shares(
+def class_shares(
     settings: Settings, pair: Pair, growth: Iterable[Growth], expected: int
 ) -> dict[str, float]:
     """Return the share of the payload on the declared priority at each end that can tell it."""
@@ -177,7 +177,9 @@ def _shares(
     }
 
 
-def _bytes(growth: Iterable[Growth], port: Port, direction: str, mtu: int | None) -> int | None:
+def moved_bytes(
+    growth: Iterable[Growth], port: Port, direction: str, mtu: int | None
+) -> int | None:
     """Return the most that a counter of the port says: names overlap, so they are not added up."""
     name = str(port)
     mine = [g for g in growth if g.port == name and g.direction == direction]
@@ -236,27 +238,32 @@ def doubts(
                 f"{seen.expected_bytes:,} B: the traffic went elsewhere"
             )
         elif line_bps is not None and drivers[str(port)] not in COUNTS_RESENDS:
-            foreign = moved - _most(settings, row, mtu)
+            foreign = moved - most_bytes(settings, row, mtu)
             allowed = FOREIGN_SHARE[_kind(settings)] * line_bps / 8 * window.duration_s
             if foreign > allowed:
                 found.append(f"{port} {way} {foreign:,.0f} B that are not ours: foreign traffic")
     # One end that can tell is enough for a doubt; only a share that is judged needs both.
-    shares = _shares(settings, pair, window.moved, seen.expected_bytes)
+    shares = class_shares(settings, pair, window.moved, seen.expected_bytes)
+    return (*found, *other_class(settings, shares))
+
+
+def other_class(settings: Settings, shares: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the doubt that traffic went on another priority, by the shares of ports on it."""
     name = min(shares, key=lambda port: shares[port]) if shares else ""
-    if shares and shares[name] < CLASS_SHARE:
-        found.append(
-            f"{name} moved only {100 * shares[name]:.0f}% of the payload on the declared priority "
-            f"{settings.priority}, so the judged class was not tested: compare trust mode and "
-            "DSCP map there with the profile"
-        )
-    return tuple(found)
+    if not shares or shares[name] >= CLASS_SHARE:
+        return ()
+    return (
+        f"{name} moved only {100 * shares[name]:.0f}% of the payload on the declared priority "
+        f"{settings.priority}, so the judged class was not tested: compare trust mode and "
+        "DSCP map there with the profile",
+    )
 
 
 def _kind(settings: Settings) -> str:
     return "latency" if settings.tool in LATENCY_TOOLS else "bandwidth"
 
 
-def _most(settings: Settings, row: Latency | Bandwidth, mtu: int | None) -> float:
+def most_bytes(settings: Settings, row: Latency | Bandwidth, mtu: int | None) -> float:
     """Return the most bytes that our own run can have moved in one direction, headers included."""
     packets = max(1, math.ceil(row.bytes / (mtu or 256)))
     wire = row.bytes + packets * HEADER_BYTES

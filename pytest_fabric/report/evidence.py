@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report.places import nodes_of
-from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Reach, Tcp
+from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Member, Reach, Tcp
 from pytest_fabric.units import render
 
 #: So many counters and neighbours are named; the rest is counted.
@@ -38,7 +39,17 @@ def _values(measurement: Measurement) -> str:
         return "; ".join(map(_reach, measurement.reach))
     if measurement.tcp is not None:
         return _tcp(measurement.tcp)
+    if measurement.members:
+        return _together(measurement.members)
     return _bandwidth(measurement.bandwidth) if measurement.bandwidth is not None else ""
+
+
+def _together(members: Sequence[Member]) -> str:
+    """Return the slowest and the fastest pair of a group, and how well their clients met."""
+    by_rate = sorted(members, key=lambda member: member.bandwidth.average_bps)
+    ends = [f"{it.pair} {render(it.bandwidth.average_bps, 'b/s')}" for it in by_rate]
+    apart = max(member.began_s for member in members)
+    return f"{len(members)} pairs, {ends[0]} to {ends[-1]}; started within {apart:.3f} s"
 
 
 def _reach(one: Reach) -> str:
@@ -128,6 +139,14 @@ def _neighbours(beside: tuple[str, ...]) -> str:
 
 
 def _by_hand(measurement: Measurement) -> list[str]:
+    if measurement.members:
+        slowest = min(measurement.members, key=lambda member: member.bandwidth.average_bps).pair
+        commands = {
+            name.removeprefix(f"{slowest} "): command
+            for name, command in measurement.commands.items()
+            if name.startswith(f"{slowest} ")
+        }
+        return _by_hand(replace(measurement, target=slowest, commands=commands, members=()))
     ends = nodes_of(measurement.target)
     nodes = {"client": ends[0], "server": ends[-1]}
     # The server comes first: the client finds nobody otherwise.

@@ -34,6 +34,7 @@ MEASUREMENT_KEYS = (
     "values",
     "reach",
     "tcp",
+    "members",
     "mtu",
     "counters",
     "still",
@@ -140,6 +141,8 @@ def _growth(record: Record) -> list[Record]:
         same = {name: group[name] for name in ("port", "meaning", "direction")}
         for name, priority in group["names"].items():
             found.append({**same, "name": name, "delta": 0, "priority": priority})
+    if record.get("members"):
+        return sorted(found, key=lambda grown: (grown["port"], grown["name"]))
     client = str(record["target"]).partition("..")[0]
     return sorted(found, key=lambda grown: (grown["port"] != client, grown["name"]))
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_fabric.errors import ConfigError, NotRecognisedError
-from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.metrics import KEPT
 from pytest_fabric.report import records, typed
 from pytest_fabric.report.about import SCHEMA, About
 from pytest_fabric.report.rundir import read_raw, safe_name
@@ -199,7 +199,7 @@ def _is_settled(record: Measurement) -> bool:
 
 def _slim(record: Measurement) -> Measurement:
     """Return what of a measurement is needed to judge it: a fabric has thousands of them."""
-    grown = tuple(growth for growth in record.growth if growth.meaning in MEANINGS)
+    grown = tuple(growth for growth in record.growth if growth.meaning in KEPT)
     return replace(record, raw={}, growth=grown)
 
 

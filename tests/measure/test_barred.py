@@ -25,7 +25,7 @@ def job(declaration: Declaration) -> Job:
 def after(declaration: Declaration, error: Failure | None) -> Barred:
     barred = Barred()
     done = job(declaration)
-    barred.note(done, without_value(PAIR, done.settings, error))
+    barred.note(done, without_value(str(PAIR), done.settings, error))
     return barred
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_fabric.measure.context import Side
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.fabric import CheckedSession
-from pytest_fabric.measure.pair import _blind
+from pytest_fabric.measure.pair_window import _blind
 from pytest_fabric.results import Growth, NodeFacts, Port
 from tests.clusters import TEXT, cluster
 from tests.judge.test_views import PORT

@@ -32,9 +32,9 @@ def test_each_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch, allow_busy
     monkeypatch.setattr(busy, "busy_nodes", nodes)
     known = Preconditions(cast("Fabric", AnyFabric()), allow_busy)
     known.look([Pair(ONE, OTHER), "gpu009", THIRD])
-    assert known.missed(Pair(ONE, OTHER)) is None
+    assert known.missed([Pair(ONE, OTHER)]) is None
     known.look([Pair(ONE, THIRD)])
-    told: FabricError | None = known.missed(Pair(ONE, THIRD))
+    told: FabricError | None = known.missed([Pair(ONE, THIRD)])
 
     if allow_busy:
         assert (asked, told) == ([], None)

@@ -9,10 +9,20 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_fabric.declare import ib_write_lat
+from pytest_fabric.declare import ib_write_lat, node_bandwidth
 from pytest_fabric.errors import ConfigError, FabricError, MeasurementError, TransportError
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.results import Exposure, Fact, Pair, Reach, Reading
+from pytest_fabric.results import (
+    Bandwidth,
+    Exposure,
+    Fact,
+    Member,
+    Pair,
+    PairGroup,
+    Port,
+    Reach,
+    Reading,
+)
 from pytest_fabric.rpc import Client, Line, dumps, loads, serve
 
 WANT = Want(ib_write_lat(size=4), Pair.parse("gpu001:rail0..gpu002:rail0"))
@@ -180,3 +190,13 @@ def test_readings_travel() -> None:
     reading = Reading("gpu001", "link", {"gpu001:rail0": {"link.raw_ber": fact}})
 
     assert loads(dumps(reading)) == reading
+
+
+def test_what_is_wanted_of_a_group_travels_and_so_does_what_came_of_it() -> None:
+    """What a declaration and a member of a group are stands in modules of their own."""
+    pair = Pair(Port("gpu001", "rail0"), Port("gpu002", "rail0"))
+    want = Want(node_bandwidth(), PairGroup("gpu001", (pair,), (pair,)))
+    row = Bandwidth(2**20, 1000, None, 390e9, 46_000.0)
+    member = Member(str(pair), row, 4096, 0.0, 12.5)
+
+    assert loads(dumps((want, member))) == (want, member)

@@ -185,8 +185,15 @@ class Session:
             self.client.fabric.traffic.stop(flow, complete)
         if complete:
             flows = self.flows if self.options.is_both else self.flows[:1]
-            self.average_bps = sum(flow.average_bps() for flow in flows)
+            self.average_bps = sum(map(self._counted_bps, flows))
         self.flows = []
+
+    def _counted_bps(self, flow: Flow) -> float:
+        """Return the rate of what perftest counts: with -D the middle of its run."""
+        seconds = self.options.duration
+        if seconds is None or self.options.is_latency:
+            return flow.average_bps()
+        return flow.middle_bps((seconds - _window_s(seconds)) / 2 / seconds)
 
     def _printed(self, side: Program) -> str:
         start = text.banner(side.options, side.version) + self._facts(side)

@@ -1,0 +1,63 @@
+"""The window of a pair: what both ends counted while their tools ran, and what they cannot tell."""
+
+from __future__ import annotations
+
+from pytest_fabric.counters import growth, per_priority, require
+from pytest_fabric.errors import CounterError, MeasurementError
+from pytest_fabric.measure import run, window
+from pytest_fabric.measure.context import Context, Side
+from pytest_fabric.metrics import MEANINGS
+from pytest_fabric.results import Growth, Snapshot
+
+
+def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
+    """Return what grew at both ends while the tools ran, or why that cannot be told."""
+    grown: list[Growth] = []
+    problems: dict[str, str] = {}
+    seconds = 0.0
+    sides = ((context.client, ran.client_sections), (context.server, ran.server_sections))
+    for side, sections in sides:
+        try:
+            (first, early), (last, late) = (
+                window.moment(which, sections, side.end.port, side.end.rdma)
+                for which in ("before", "after")
+            )
+        except MeasurementError as error:
+            return error
+        deltas, wrong = growth(first, last)
+        grown.extend(deltas)
+        problems.update(wrong)
+        problems.update(_unknown(last))
+        seconds = max(seconds, late - early)
+    for side in (context.client, context.server):
+        problems.update(_blind(side, grown))
+    return window.Window(tuple(grown), problems, seconds)
+
+
+def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
+    """Return the pause of lossless priorities that an end cannot count: PFC is off there.
+
+    mlx5 has a pause counter of a priority only while PFC is on for it. A driver that counts PFC as
+    a whole only has none ever.
+    """
+    if not per_priority(side.end.rdma.driver, "pause"):
+        return {}
+    roce = side.end.rail.profile.roce
+    name = str(side.end.port)
+    pauses = [g for g in grown if g.port == name and g.meaning == "pause"]
+    blind = [p for p in (roce.lossless if roce else ()) if all(g.priority != p for g in pauses)]
+    if not blind:
+        return {}
+    shown = ", ".join(str(priority) for priority in blind)
+    return {"pause": f"{name}: no pause counter of lossless priority {shown}: is PFC on there?"}
+
+
+def _unknown(shot: Snapshot) -> dict[str, str]:
+    """Return the meanings that no counter of a port can tell: they are errors, not zero growth."""
+    missing = {}
+    for meaning in MEANINGS:
+        try:
+            require(shot, meaning)
+        except CounterError as error:
+            missing[meaning] = str(error)
+    return missing

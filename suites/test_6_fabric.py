@@ -1,0 +1,93 @@
+"""What the fabric does when it is congested, and what its middle carries: disruptive load.
+
+A fabric that is never congested proves nothing about PFC and ECN. An incast congests one on
+purpose, which must be answered by marks, notifications or pauses, and must not lose anything.
+"""
+
+from pytest_fabric import bisection, catches, incast, measure
+
+
+@measure(incast(senders=2))
+def test_incast_is_answered(result, limits):
+    assert result.reaction in limits["incast.reaction"]
+
+
+@catches("ecn_np_off")
+@measure(incast(senders=2))
+def test_incast_is_notified(result, limits):
+    assert result.cnp_sent in limits["incast.cnp_sent"]
+
+
+@catches("ecn_rp_off")
+@measure(incast(senders=2))
+def test_incast_is_obeyed(result, limits):
+    assert result.cnp_handled in limits["incast.cnp_handled"]
+
+
+@catches("ecn_rp_off")
+@measure(incast(senders=2))
+def test_incast_pauses_little(result, limits):
+    assert result.paused in limits["incast.paused"]
+
+
+@catches("pcie_width")
+@measure(incast(senders=2))
+def test_incast_fills_its_receiver(result, limits):
+    assert result.bandwidth in limits["incast.bandwidth"]
+
+
+@catches("pcie_width")
+@measure(incast(senders=2))
+def test_incast_is_shared(result, limits):
+    assert result.slowest in limits["incast.slowest"]
+
+
+@catches("packet_loss")
+@measure(incast(senders=2))
+def test_incast_discards_nothing(result, limits):
+    assert result.growth("discards") in limits["discards.growth"]
+
+
+@catches("packet_loss")
+@measure(incast(senders=2))
+def test_incast_is_in_sequence(result, limits):
+    assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
+
+
+@catches("packet_loss")
+@measure(incast(senders=2))
+def test_incast_sends_nothing_again(result, limits):
+    assert result.growth("retransmissions") in limits["retransmissions.growth"]
+
+
+@measure(incast(senders=8))
+def test_incast_of_eight_is_answered(result, limits):
+    assert result.reaction in limits["incast.reaction"]
+
+
+@catches("pcie_width")
+@measure(incast(senders=8))
+def test_incast_of_eight_fills_its_receiver(result, limits):
+    assert result.bandwidth in limits["incast.bandwidth"]
+
+
+@catches("packet_loss")
+@measure(incast(senders=8))
+def test_incast_of_eight_discards_nothing(result, limits):
+    assert result.growth("discards") in limits["discards.growth"]
+
+
+@catches("packet_loss")
+@measure(incast(senders=8))
+def test_incast_of_eight_is_in_sequence(result, limits):
+    assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
+
+
+@measure(bisection())
+def test_bisection_mean(result, limits):
+    assert result.mean in limits["bisection.mean"]
+
+
+@measure(bisection())
+def test_bisection_slowest(result, limits):
+    assert result.slowest in limits["bisection.slowest"]
