@@ -42,7 +42,7 @@ class Site:
         """Return the command line of a run."""
         return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "suites", *options]
 
-    def run(self, *options: str, timeout: float = 400) -> subprocess.CompletedProcess[str]:
+    def run(self, *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         """Run the suites to their end."""
         return subprocess.run(
             self.command(*options),
