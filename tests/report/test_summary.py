@@ -126,6 +126,26 @@ def test_a_flood_still_fits_on_a_screen(count: int) -> None:
     assert all(re.fullmatch(r"and [\d,]+ more [a-z ]+", line) for line in cut)
 
 
+def test_waivers_and_more_pairs_still_fit_on_the_screen() -> None:
+    """Every part at once, each longer than its room."""
+    told = (f"waived by team{n} until 2027-01-15: RMA {n}\nmore" for n in range(9))
+    owned = [verdict(f"gpu{n}:rail7", "waived", "test_w", text) for n, text in enumerate(told)]
+    contended = [
+        replace(verdict(f"gpu{n}:rail6..gpu0:rail6", check=f"test_c{n}"), contention="9 us, 2 us")
+        for n in range(9)
+    ]
+    excluded = {f"gpu{n}": f"reason {n}" for n in range(40)}
+    unused = [f"test_x gpu{n} (netops: mended?)" for n in range(99)]
+    checks = [*flood(60), *owned, *contended]
+    run = Run([], checks, PORTS, excluded, "fabric-runs/x", unused, followed="measured " * 99)
+    shown = lines(run)
+
+    assert len(shown) == 30
+    assert max(map(len, shown)) <= 160
+    parts = ("waived:", "waivers that", "measured measured", "suspects:", "contention", "failures:")
+    assert [part for part in parts if not any(line.startswith(part) for line in shown)] == []
+
+
 def test_hostile_text_stays_on_its_line() -> None:
     """Messages and reasons come from nodes and files."""
     broken = [
