@@ -55,9 +55,9 @@ def show(found: Comparison) -> None:
     """Print a comparison for people."""
     console = Console()
     for line in lines(found):
-        word = next((word for word in STYLES if line.strip().startswith(word)), None)
-        told = Text(line, style=STYLES.get(word or "", ""))
-        console.print(told, soft_wrap=True)
+        told = line.removeprefix("verdict").strip()
+        word = next((word for word in STYLES if told.startswith(word)), "")
+        console.print(Text(line, style=STYLES.get(word, "")), soft_wrap=True)
 
 
 def as_json(found: Comparison) -> str:

@@ -9,6 +9,7 @@ import pytest
 from pytest_fabric import ib_write_bw, ib_write_lat
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import MeasurementError
+from pytest_fabric.measure.earlier import Earlier
 from pytest_fabric.measure.plan import Policy, Want, job_of
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.results import Measured, NodeFacts, Pair, Port
@@ -40,6 +41,37 @@ def test_stored_measurements_are_answers() -> None:
 
     assert found.pair(WANT, lambda: None) == Measured(RECORD, (AGAIN,))
     assert found.alone(WANT, lambda: None) == (AGAIN,)
+
+
+FOUR = TEXT.replace("gpu[001-002]", "gpu[001-004]").replace(
+    "rails:\n", "rails:\n  rail1: {device: mlx5_1, leaf: leaf-1}\n"
+)
+
+
+def test_peers_are_alike_in_all_that_decides_a_latency() -> None:
+    """Not another size, not another hop class, and no port that is not declared any more."""
+    alike = [
+        replace(RECORD, target=f"{a}:rail0..{b}:rail0")
+        for a, b in (("gpu002", "gpu003"), ("gpu004", "gpu001"))
+    ]
+    others = [
+        replace(RECORD, target="gpu003:rail0..gpu004:rail0", key="ib_write_lat size=8"),
+        replace(RECORD, target="gpu003:rail1..gpu004:rail1"),
+        replace(RECORD, target="gpu003:rail0..gpu009:rail0"),
+    ]
+    found = replay(*(Measured(record) for record in (RECORD, *alike, *others)), text=FOUR)
+
+    assert found.peers(WANT, lambda: None) == (RECORD, *alike)
+
+
+def test_a_baseline_is_asked_for_the_same_measurement() -> None:
+    """Each run by its name, with nothing where it has nothing; without any, nothing at all."""
+    known = Measured(RECORD)
+    earlier = Earlier([("one", [known]), ("two", [Measured(replace(RECORD, key="other"))])])
+    found = Replay(cluster(), POLICY, "runs/1", (), {}, {}, earlier)
+
+    assert found.past(WANT) == (("one", known), ("two", None))
+    assert replay(known).past(WANT) == ()
 
 
 def test_what_nothing_was_beside_needs_no_repetition() -> None:

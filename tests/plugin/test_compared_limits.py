@@ -70,8 +70,11 @@ def test_peers_and_a_baseline_judge_wherever_a_test_runs(small: pytest.Pytester)
     done = run(small, "--fabric-replay=latest", "--fabric-baseline", str(before))
 
     assert done.ret == 1
-    assert set(told(small, "failed")) == late | {("test_median", target) for target in BAD}
-    assert len(told(small, "error")) == 4  # missed under load, and nobody measured them alone
+    failed, errors = told(small, "failed"), told(small, "error")
+    assert late | {("test_median", target) for target in BAD} <= set(failed)
+    # Those that missed under load now, and were never measured alone, have no verdict.
+    assert all("it was not confirmed" in text for text in errors.values())
+    assert len({*failed, *errors}) == 2 + 6
     done.stdout.fnmatch_lines(["*limit <= * ns (<= 0.5 x baseline) (cluster.yaml:14*"])
 
 

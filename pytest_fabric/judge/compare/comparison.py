@@ -86,17 +86,18 @@ def compare(before: Sequence[Run], after: Sequence[Run]) -> Comparison:
             "expected pairs that every run has measured in the same company, found none: compare "
             "runs of the same nodes, tests and pairs"
         )
-    findings = tuple(_finding(change) for change in all_changes)
+    findings = tuple(_finding(change, len(all_changes)) for change in all_changes)
     facts = tuple(_beside(fact, all_changes) for fact in changes(before, after))
     first, second = (tuple(run.name for run in side) for side in (before, after))
     notes = tuple(_notes(before, after, findings))
     return Comparison(first, second, findings, facts, lost, notes)
 
 
-def _finding(change: Change) -> Finding:
+def _finding(change: Change, looks: int) -> Finding:
     tail = change.spread(0.9) if change.series.kind.hashed else None
     whole = change.whole()
-    return Finding(change.series.kind, whole, tail, changed(change), change.series.left_out)
+    places = changed(change, looks)
+    return Finding(change.series.kind, whole, tail, places, change.series.left_out)
 
 
 def _beside(fact: FactChange, all_changes: Sequence[Change]) -> Beside:

@@ -19,6 +19,9 @@ from pytest_fabric.judge.compare.student import quantile
 #: Fewer pairs have no middle that a change of one of them leaves alone.
 LEAST = 4
 
+#: Where more places than these have changed, the fabric has.
+MOST = 32
+
 #: Each pair of a place must show at least this share of the change that they show together:
 #: otherwise the place is only a neighbour of the right one.
 PART = 0.5
@@ -33,11 +36,11 @@ class Place:
     targets: tuple[str, ...]
 
 
-def changed(change: Change) -> tuple[Place, ...]:
+def changed(change: Change, looks: int = 1) -> tuple[Place, ...]:
     """Return the places whose pairs have changed, and others have not in the same way.
 
     One after another, the clearest first; its pairs are left out then. Intervals are widened for
-    the number of places that were looked at (Bonferroni).
+    the number of places that were looked at (Bonferroni), in so many series: `looks`.
     """
     if len(change.targets) < LEAST or change.freedom < 1 or change.series.kind.hashed:
         return ()
@@ -45,10 +48,10 @@ def changed(change: Change) -> tuple[Place, ...]:
     beyond = {target: value - middle for target, value in change.of_pair.items()}
     places = by_place(change.targets)
     variances = _variances(change, places)
-    confidence = 1 - (1 - CONFIDENCE) / len(places)
+    confidence = 1 - (1 - CONFIDENCE) / (len(places) * looks)
     freedom = (len(change.targets) - 1) * change.freedom
     left, found = set(change.targets), list[Place]()
-    while True:
+    while len(found) < MOST:
         best: tuple[float, int, str, list[str]] | None = None
         for name, targets in places.items():
             here = [target for target in targets if target in left]
@@ -61,7 +64,7 @@ def changed(change: Change) -> tuple[Place, ...]:
             if best is None or score[0] >= best[0]:
                 best = score
         if best is None or best[0] < quantile(freedom, confidence):
-            return tuple(found)
+            break
         _, _, name, here = best
         left -= set(here)
         variance = _variance(variances, name, places[name], here)
@@ -69,6 +72,7 @@ def changed(change: Change) -> tuple[Place, ...]:
         is_large = abs(fmean(beyond[target] for target in here)) >= effect_size(change, effect)
         if effect.verdict in (WORSE, BETTER) and is_large:
             found.append(Place(_alike(name, here, places), effect, tuple(here)))
+    return tuple(found)
 
 
 def _alike(name: str, here: Sequence[str], places: Mapping[str, list[str]]) -> str:
