@@ -19,6 +19,7 @@ from pytest_fabric.lab import adapters, gids, machine
 from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.leaf import ALONE, Leaf
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
+from pytest_fabric.lab.topology import wired
 
 #: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
 PERFTEST = "6.24"
@@ -60,7 +61,7 @@ def nodes(cluster: config.Cluster) -> tuple[Node, ...]:
     """
     places = _places(cluster)
     made = tuple(_node(node, cluster, places) for node in cluster.nodes.values())
-    return cabled(made, cluster)
+    return wired(cabled(made, cluster), cluster)
 
 
 def _places(cluster: config.Cluster) -> Iterator[Place]:

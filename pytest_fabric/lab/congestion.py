@@ -9,12 +9,12 @@ that is off too, frames are dropped. InfiniBand has credits: a sender waits unti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fabric.lab.flow import CLEAR, Effect, Flow
 from pytest_fabric.lab.leaf import Leaf
-from pytest_fabric.lab.links import OWN, Link, Route
+from pytest_fabric.lab.links import OWN, Link, Route, out
 from pytest_fabric.lab.sharing import Stream, max_min
 
 #: A link is congested where it is offered more than this part of what it carries.
@@ -49,22 +49,63 @@ def outcomes(flows: Sequence[Flow], routes: Sequence[Route]) -> list[Outcome]:
     offered = max_min([_own(stream) for stream in streams], capacities)
     load = _load(streams, offered)
     if all(load[link] <= capacities[link] * FULL for link in load):
-        return [Outcome(_part(rate, flow)) for flow, rate in _sums(flows, owners, offered)]
+        found = zip(flows, _sums(flows, owners, offered), strict=True)
+        return [Outcome(_part(rate, flow)) for flow, rate in found]
     leaves = {link: leaf for route in routes for link, leaf in route.leaves.items()}
     full = {link: leaves[link] for link in leaves if load[link] > capacities[link] * FULL}
     rates = max_min(streams, capacities)
-    wanted = [rate for _, rate in _sums(flows, owners, offered)]
-    got = [rate for _, rate in _sums(flows, owners, rates)]
+    wanted, got = (_sums(flows, owners, each) for each in (offered, rates))
     met = [CLEAR] * len(flows)
     for stream, number in zip(streams, owners, strict=True):
         for link in (link for link, _ in stream.uses if link in full):
             flow = flows[number]
             excess = max(0.0, 1 - got[number] / wanted[number])
             met[number] = _worse(met[number], reaction(flow, full[link], excess))
+    got, met = victims(flows, routes, full, wanted, got, met)
     return [
         Outcome(_part(rate, flow) * _kept(effect, rate / want), effect)
         for flow, rate, want, effect in zip(flows, got, wanted, _per_port(flows, met), strict=True)
     ]
+
+
+def victims(
+    flows: Sequence[Flow],
+    routes: Sequence[Route],
+    full: Mapping[Link, Leaf],
+    wanted: Sequence[float],
+    got: Sequence[float],
+    met: Sequence[Effect],
+) -> tuple[list[float], list[Effect]]:
+    """Return rates and effects with those who only wait behind a paused link.
+
+    A full link stops the links before it as a whole: a frame of the same priority that is going
+    elsewhere stands in the same queue, and gets on as fast as the one in front.
+    """
+    slowest: dict[tuple[Link, int], float] = {}
+    for number, route in enumerate(routes):
+        effect = met[number]
+        if max(effect.paused, effect.waiting) <= LATE_PAUSED:
+            continue
+        for link in _before(route, full):
+            key = (link, flows[number].priority)
+            slowest[key] = min(slowest.get(key, 1.0), got[number] / wanted[number])
+    rates, effects = list(got), list(met)
+    for number, (flow, route) in enumerate(zip(flows, routes, strict=True)):
+        paused = [slowest.get((link, flow.priority), 1.0) for link in route.leaves]
+        fits = min([*paused, slowest.get((out(flow), flow.priority), 1.0)])
+        if fits >= rates[number] / wanted[number]:
+            continue
+        rates[number] = fits * wanted[number]
+        stopped = Effect(paused=1 - fits) if flow.sender.is_ethernet else Effect(waiting=1 - fits)
+        effects[number] = _worse(effects[number], stopped)
+    return rates, effects
+
+
+def _before(route: Route, full: Mapping[Link, Leaf]) -> list[Link]:
+    """Return the links of a route that a full one behind them stops."""
+    kinds = ("out", "up", "down", "in")
+    last = max((kinds.index(link.kind) for link in route.leaves if link in full), default=0)
+    return [link for link in route.capacities if link.kind in kinds[:last]]
 
 
 def reaction(flow: Flow, leaf: Leaf, excess: float) -> Effect:
@@ -100,14 +141,12 @@ def _load(streams: Sequence[Stream[Link]], rates: Sequence[float]) -> Mapping[Li
     return load
 
 
-def _sums(
-    flows: Sequence[Flow], owners: Sequence[int], rates: Sequence[float]
-) -> Iterator[tuple[Flow, float]]:
-    """Yield each flow and the rate of all its streams."""
+def _sums(flows: Sequence[Flow], owners: Sequence[int], rates: Sequence[float]) -> list[float]:
+    """Return the rate of all streams of each flow."""
     sums = [0.0] * len(flows)
     for number, rate in zip(owners, rates, strict=True):
         sums[number] += rate
-    return zip(flows, sums, strict=True)
+    return sums
 
 
 def _part(rate: float, flow: Flow) -> float:

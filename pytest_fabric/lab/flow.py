@@ -38,6 +38,11 @@ class Effect:
     lost: float = 0.0
     waiting: float = 0.0
 
+    @property
+    def stops(self) -> bool:
+        """Whether the sender has to stop from time to time, and all that is behind it."""
+        return self.paused > 0 or self.waiting > 0
+
 
 CLEAR = Effect()
 

@@ -104,7 +104,7 @@ class Port:
     congestion control that are on, `cnp` DSCP and priority of its notifications.
 
     `switch` and `switch_port` are where its cable ends, `leaf` is whose load it shares, `edge` how
-    that one treats it; of its
+    that one treats it, `place` which of its ports it is; of its
     switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
@@ -172,6 +172,7 @@ class Port:
     edge: Leaf = ALONE
     stack: float = 1.0
     bad_path: bool = False
+    place: int = 0
 
     @property
     def is_ethernet(self) -> bool:

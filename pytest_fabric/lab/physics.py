@@ -47,6 +47,8 @@ CLEAN = 0.995
 
 #: The tail: latency is median + scale * (exp(z) - 1), z normal; P99 is then 9.2 scales above.
 TAIL_S = 0.05e-6
+#: A queue is three times as long as usual for one message in a hundred; engineering judgement.
+SWING = 2 / 9.2
 _NORMAL = NormalDist()
 _GRID = tuple(_NORMAL.inv_cdf((place + 0.5) / 400) for place in range(400))
 
@@ -91,11 +93,21 @@ def _payload_s(size: int, client: Port, server: Port) -> float:
 
 
 def latencies(
-    verb: str, size: int, count: int, client: Port, server: Port, chance: random.Random
+    verb: str,
+    size: int,
+    count: int,
+    client: Port,
+    server: Port,
+    chance: random.Random,
+    queued_s: float = 0.0,
 ) -> Latencies:
-    """Return the figures of `count` messages; the worse tail of both ports decides."""
-    median = median_s(verb, size, client, server) + chance.gauss(0, 0.01e-6)
+    """Return the figures of `count` messages; the worse tail of both ports decides.
+
+    `queued_s` is what a message waits behind others on the way; queues swing around that.
+    """
+    median = median_s(verb, size, client, server) + chance.gauss(0, 0.01e-6) + queued_s
     scale = TAIL_S * exp(chance.gauss(0, 0.08)) * (1.5 if verb == "read" else 1.0)
+    scale += queued_s * SWING
     factor = max(client.tail, server.tail)
 
     def sample(z: float) -> float:

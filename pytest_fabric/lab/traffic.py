@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from random import Random
 
-from pytest_fabric.lab import congestion, links, physics
+from pytest_fabric.lab import congestion, links, physics, queueing
 from pytest_fabric.lab.flow import CLEAR, Flow, count
 from pytest_fabric.lab.links import Link, Route
 from pytest_fabric.lab.model import Port
@@ -114,6 +114,13 @@ class Traffic:
             if flow.effect is not CLEAR or any(one.share < 1 for one in beside):
                 self._divide(*beside)
 
+    def queued_s(self, flow: Flow) -> float:
+        """Return the seconds that a message of a flow waits at present, over all its links."""
+        route = links.route(flow)
+        shared = ((link, route.capacities[link]) for link in (links.out(flow), *route.leaves))
+        users = self._users
+        return sum(queueing.wait_s(flow, bps, users.get(link, ())) for link, bps in shared)
+
     def _flows_of(self, flow: Flow) -> list[Flow]:
         """Return the flows of both ends of a flow."""
         ends = (flow.sender, flow.receiver)
@@ -125,15 +132,26 @@ class Traffic:
         return [one for one in dict.fromkeys(one for each in users for one in each) if one != flow]
 
     def _divide(self, *changed: Flow) -> None:
-        """Share links anew among flows that have changed, and all that depend on them."""
+        """Share links anew among flows that have changed, and all that depend on them.
+
+        Who is stopped from now on makes others wait that did not depend on it before.
+        """
+        known = 0
         flows = self._together(changed)
-        self._settle(flows)
-        found = congestion.outcomes(flows, [self._routes[flow] for flow in flows])
-        for flow, outcome in zip(flows, found, strict=True):
-            flow.share, flow.effect = outcome.share, outcome.effect
+        while len(flows) > known:
+            known = len(flows)
+            self._settle(flows)
+            found = congestion.outcomes(flows, [self._routes[flow] for flow in flows])
+            for flow, outcome in zip(flows, found, strict=True):
+                flow.share, flow.effect = outcome.share, outcome.effect
+            if any(flow.effect.stops for flow in flows):
+                flows = self._together(flows)
 
     def _together(self, flows: Iterable[Flow]) -> list[Flow]:
-        """Return the flows and all that some crowded link makes depend on them, in order."""
+        """Return the flows and all that depend on them, in order.
+
+        Flows depend on each other where a link is crowded, or where one of them is stopped.
+        """
         found = dict.fromkeys(flows)
         ready = list(found)
         seen: set[Link] = set()
@@ -143,7 +161,8 @@ class Traffic:
                 if link in seen or len(users) < 2:
                     continue
                 seen.add(link)
-                if sum(one.wire_bps for one in users) > capacity:
+                is_crowded = sum(one.wire_bps for one in users) > capacity
+                if is_crowded or any(one.effect.stops for one in users):
                     fresh = [one for one in users if one not in found]
                     found |= dict.fromkeys(fresh)
                     ready += fresh

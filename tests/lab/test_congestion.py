@@ -231,3 +231,32 @@ def test_incast_by_perftest() -> None:
     assert tally.marked > 0
     assert tally.notices > 0
     assert tally.gaps == 0
+
+
+@pytest.mark.parametrize(
+    ("faults", "priority", "least", "most"),
+    [
+        ((), 3, 1.5e-6, 8e-6),
+        (("ecn_np_off@gpu001:rail0",), 3, 8e-6, 40e-6),
+        ((), 5, 0, 0),  # another class has a queue of its own
+    ],
+)
+def test_messages_wait_behind_those_who_crowd_a_port(
+    traffic: Traffic, faults: tuple[str, ...], priority: int, least: float, most: float
+) -> None:
+    target, *senders = ports(*faults)
+    small = flow(senders[2], target, bulk=False, bps=1e6, priority=priority)
+    assert traffic.queued_s(small) == 0
+
+    for sender in senders[:2]:
+        traffic.start(flow(sender, target, bps=FULL))
+
+    assert least <= traffic.queued_s(small) <= most
+
+
+def test_messages_wait_less_where_there_is_room(traffic: Traffic) -> None:
+    one, two, three, _ = ports()
+    traffic.start(flow(one, two, bps=FULL / 2))
+
+    assert 0 < traffic.queued_s(flow(three, two, bulk=False, bps=1e6)) < 0.1e-6
+    assert traffic.queued_s(flow(two, three, bulk=False, bps=1e6)) == 0

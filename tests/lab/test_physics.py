@@ -116,3 +116,13 @@ def test_a_tail_leaves_the_median_and_is_seen_at_either_end(end: str, seed: int)
 def test_the_figures_depend_on_the_seed_alone() -> None:
     assert figures("write", 4, 7, *pair()) == figures("write", 4, 7, *pair())
     assert figures("write", 4, 7, *pair()) != figures("write", 4, 8, *pair())
+
+
+def test_queues_on_the_way_lengthen_the_median_and_the_tail_more() -> None:
+    empty, full = (
+        physics.latencies("write", 4, 20_000, *pair(), Random(1), queued_s=each)
+        for each in (0.0, 4 * US)
+    )
+
+    assert full.median - empty.median == pytest.approx(4 * US)
+    assert full.p99 - empty.p99 == pytest.approx(12 * US, rel=0.05)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
+from hashlib import blake2b
 from random import Random
 
 from pytest_fabric.lab import physics
@@ -42,6 +42,7 @@ class Session:
         self.flows: list[Flow] = []
         self.latencies: physics.Latencies | None = None
         self.average_bps = 0.0
+        self.queued_s = 0.0
         self.pairs = {side: self._addresses() for side in (client, server)}
 
     def is_refused(self) -> bool:
@@ -105,6 +106,7 @@ class Session:
                 self.flows.append(self._flow(receiver, sender, bps, seconds))
             return seconds
         count = options.iterations
+        self.queued_s = self._queued_s(sender, receiver)
         self.latencies = self._measure()
         trip = self._trip_s(self.latencies)
         seconds = float(options.duration) if options.duration else count * trip
@@ -137,8 +139,7 @@ class Session:
         """Return what switches make of the addresses of each queue pair, one way."""
         pairs = zip(self.pairs[self.client], self.pairs[self.server], strict=True)
         return tuple(
-            zlib.crc32(f"{sender.id} {receiver.id} {one.qpn} {other.qpn}".encode())
-            for one, other in pairs
+            _hash(f"{sender.id} {receiver.id} {one.qpn} {other.qpn}") for one, other in pairs
         )
 
     def _measure(self) -> physics.Latencies:
@@ -150,7 +151,14 @@ class Session:
             self.client.port,
             self.server.port,
             self.chance,
+            self.queued_s,
         )
+
+    def _queued_s(self, sender: Port, receiver: Port) -> float:
+        """Return what a message waits behind the traffic of others: both ways of it for a read."""
+        ways = [self._flow(*ends, 1e6, 1.0) for ends in ((sender, receiver), (receiver, sender))]
+        waits = sum(self.client.fabric.traffic.queued_s(way) for way in ways)
+        return waits if self.options.verb == "read" else waits / 2
 
     def _trip_s(self, latencies: physics.Latencies) -> float:
         return latencies.mean * (1 if self.options.verb == "read" else 2)
@@ -244,6 +252,10 @@ class Session:
             )
             for pair in range(self.options.qps)
         ]
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")
 
 
 def _is_mapped(side: Program) -> bool:
