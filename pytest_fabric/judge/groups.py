@@ -144,6 +144,12 @@ class GroupResult:
     def _least(self, grown: Sequence[Growth]) -> tuple[float, tuple[str, ...]]:
         """Return what the sender counted that counted least: each of them must slow down."""
         senders = [str(Pair.parse(member.pair).client) for member in self.record.members]
+        blind = [name for name in senders if all(one.port != name for one in grown)]
+        if blind:
+            raise CounterError(
+                f"{blind[0]}: expected a counter of notifications, found none: nobody can tell "
+                "whether it slows down"
+            )
         counts = {
             sender: sum(one.delta for one in grown if one.port == sender) for sender in senders
         }
