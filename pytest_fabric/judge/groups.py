@@ -117,8 +117,15 @@ class GroupResult:
         members = sorted(self.record.members, key=self._share)
         left = len(members) - NAMED
         more = (f"and {left} more pairs",) if left > 0 else ()
-        told = (f"{it.pair} {render(it.bandwidth.average_bps, 'b/s')}" for it in members[:NAMED])
-        return (*told, *more)
+        return (*map(self._told, members[:NAMED]), *more)
+
+    def _told(self, member: Member) -> str:
+        """Return what a pair reached; where one end is the same for all, by the other one."""
+        rate = render(member.bandwidth.average_bps, "b/s")
+        pair = Pair.parse(member.pair)
+        if self.family == "node":
+            return f"{pair.client} {rate} (with {pair.server})"
+        return f"{pair.client if self.family == 'incast' else member.pair} {rate}"
 
     def _reaction(self, name: str) -> tuple[float, tuple[str, ...]]:
         """Return how often the fabric or its ports said that there was congestion.

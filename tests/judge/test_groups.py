@@ -67,7 +67,7 @@ def test_a_receiver_takes_in_the_sum_and_the_slowest_has_a_share_of_the_mean() -
 
     assert float(told.bandwidth) == 400e9
     assert float(told.slowest) == 0.5
-    assert told.slowest.detail[0] == "a:r0..c:r0 100 Gb/s"
+    assert told.slowest.detail[0] == "a:r0 100 Gb/s"
 
 
 def test_marks_and_notifications_are_the_reaction() -> None:
@@ -125,6 +125,7 @@ def test_ports_of_a_node_are_compared_by_what_each_could_do() -> None:
 
     assert float(told.slowest) > 0.99
     assert float(told.bandwidth) == 487e9
+    assert told.slowest.detail[0] == "n0:st 97 Gb/s (with n1:st)"
 
 
 def test_only_the_ports_of_the_node_itself_count() -> None:
