@@ -161,6 +161,7 @@ def _command(job: Job, inventory: Inventory) -> tuple[str, ...]:
         qps=settings.qps,
         traffic_class=settings.traffic_class,
         service_level=settings.service_level,
+        bidirectional=settings.directions == 2,
         peer="SERVER",
     )
     gid = ("-x", "GID") if is_ethernet else ()

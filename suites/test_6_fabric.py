@@ -36,7 +36,6 @@ def test_incast_fills_its_receiver(result, limits):
     assert result.bandwidth in limits["incast.bandwidth"]
 
 
-@catches("pcie_width")
 @measure(incast(senders=2))
 def test_incast_is_shared(result, limits):
     assert result.slowest in limits["incast.slowest"]

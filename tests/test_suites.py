@@ -15,6 +15,7 @@ UNPROVEN = {
     "test_bisection_mean",
     "test_bisection_slowest",
     "test_incast_is_answered",
+    "test_incast_is_shared",
     "test_incast_of_eight_is_answered",
     "test_message_rate",
     "test_no_crc_errors",

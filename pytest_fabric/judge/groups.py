@@ -117,8 +117,15 @@ class GroupResult:
         members = sorted(self.record.members, key=self._share)
         left = len(members) - NAMED
         more = (f"and {left} more pairs",) if left > 0 else ()
-        told = (f"{it.pair} {render(it.bandwidth.average_bps, 'b/s')}" for it in members[:NAMED])
-        return (*told, *more)
+        return (*map(self._told, members[:NAMED]), *more)
+
+    def _told(self, member: Member) -> str:
+        """Return what a pair reached; where one end is the same for all, by the other one."""
+        rate = render(member.bandwidth.average_bps, "b/s")
+        pair = Pair.parse(member.pair)
+        if self.family == "node":
+            return f"{pair.client} {rate} (with {pair.server})"
+        return f"{pair.client if self.family == 'incast' else member.pair} {rate}"
 
     def _reaction(self, name: str) -> tuple[float, tuple[str, ...]]:
         """Return how often the fabric or its ports said that there was congestion.
@@ -144,6 +151,12 @@ class GroupResult:
     def _least(self, grown: Sequence[Growth]) -> tuple[float, tuple[str, ...]]:
         """Return what the sender counted that counted least: each of them must slow down."""
         senders = [str(Pair.parse(member.pair).client) for member in self.record.members]
+        blind = [name for name in senders if all(one.port != name for one in grown)]
+        if blind:
+            raise CounterError(
+                f"{blind[0]}: expected a counter of notifications, found none: nobody can tell "
+                "whether it slows down"
+            )
         counts = {
             sender: sum(one.delta for one in grown if one.port == sender) for sender in senders
         }
