@@ -90,14 +90,14 @@ def test_mtu_of_the_path(result, limits):
     assert result.mtu in limits["link.mtu"]
 
 
-@catches("default_class")
+@catches("default_class", "class_lost_leaf")
 @measure(ib_write_bw())
 def test_traffic_class(result, limits):
     assert result.class_share in limits["class.share"]
 
 
 @catches("pcie_width", "shared_slot", "server_dies", "ssh_dropped")
-@catches("foreign_traffic", "rdma_context", "gpu_job")
+@catches("foreign_traffic", "rdma_context", "gpu_job", "slow_rail")
 @measure(ib_write_bw())
 def test_write_bandwidth(result, limits):
     assert result.average in limits["ib_write_bw.average"]
@@ -126,7 +126,7 @@ def test_message_rate(result, limits):
     assert result.message_rate in limits["ib_write_bw.8.message_rate"]
 
 
-@catches("pause_rx", "pause_storm", "counter_missing")
+@catches("pause_rx", "pause_storm", "counter_missing", "slow_receiver")
 @measure(ib_write_bw())
 def test_no_pause(result, limits):
     assert result.growth("pause") in limits["pause.growth"]
@@ -138,11 +138,13 @@ def test_no_discards(result, limits):
     assert result.growth("discards") in limits["discards.growth"]
 
 
+@catches("damaged_in")
 @measure(ib_write_bw())
 def test_no_crc_errors(result, limits):
     assert result.growth("crc_errors") in limits["crc_errors.growth"]
 
 
+@catches("damaged_in")
 @measure(ib_write_bw())
 def test_no_symbol_errors(result, limits):
     assert result.growth("symbol_errors") in limits["symbol_errors.growth"]
@@ -154,7 +156,7 @@ def test_in_sequence(result, limits):
     assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
 
 
-@catches("packet_loss")
+@catches("packet_loss", "damaged_out")
 @measure(ib_write_bw())
 def test_no_retransmissions(result, limits):
     assert result.growth("retransmissions") in limits["retransmissions.growth"]

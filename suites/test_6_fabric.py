@@ -24,7 +24,7 @@ def test_incast_is_obeyed(result, limits):
     assert result.cnp_handled in limits["incast.cnp_handled"]
 
 
-@catches("ecn_rp_off")
+@catches("ecn_rp_off", "ecn_thresholds_missing", "cnp_wrong_queue")
 @measure(incast(senders=2))
 def test_incast_pauses_little(result, limits):
     assert result.paused in limits["incast.paused"]
@@ -47,7 +47,7 @@ def test_incast_discards_nothing(result, limits):
     assert result.growth("discards") in limits["discards.growth"]
 
 
-@catches("packet_loss")
+@catches("packet_loss", "pfc_off_leaf", "pfc_other_priority_leaf", "incast_loss")
 @measure(incast(senders=2))
 def test_incast_is_in_sequence(result, limits):
     assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]

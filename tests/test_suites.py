@@ -18,8 +18,6 @@ UNPROVEN = {
     "test_incast_is_shared",
     "test_incast_of_eight_is_answered",
     "test_message_rate",
-    "test_no_crc_errors",
-    "test_no_symbol_errors",
     "test_page_read_median",
     "test_page_send_median",
     "test_page_write_median",

@@ -115,17 +115,22 @@ def reaction(flow: Flow, leaf: Leaf, excess: float) -> Effect:
     """
     if not flow.sender.is_ethernet:
         return Effect(waiting=excess)
-    priority = flow.priority
+    if excess and flow.receiver.takes < 1:
+        return Effect(paused=excess, pausing=excess)
+    priority = flow.priority if flow.sender.edge.keeps_class else 0
     is_marked = priority in leaf.marks and "np" in flow.receiver.ecn
     slows = "rp" in flow.sender.ecn
-    is_late = flow.receiver.cnp[1] in (0, priority)
+    delays = any(port.edge.delays_notices for port in (flow.sender, flow.receiver))
+    is_late = delays or flow.receiver.cnp[1] in (0, priority)
     is_lossless = priority in leaf.lossless and priority in flow.sender.lossless
     if is_marked and slows and not is_late:
-        return Effect(MARKED, NOTICES_PER_S, lost=0.0 if is_lossless else BURST_LOST)
+        lost = 0.0 if is_lossless and leaf.has_headroom else BURST_LOST
+        return Effect(MARKED, NOTICES_PER_S, lost=lost)
     told = Effect(DEEPLY_MARKED, NOTICES_PER_S, heeds=slows) if is_marked else CLEAR
     if not is_lossless:
         return replace(told, lost=LOST)
-    return replace(told, paused=LATE_PAUSED if is_marked and slows else excess)
+    lost = 0.0 if leaf.has_headroom else BURST_LOST
+    return replace(told, paused=LATE_PAUSED if is_marked and slows else excess, lost=lost)
 
 
 def _own(stream: Stream[Link]) -> Stream[Link]:
@@ -163,6 +168,7 @@ def _worse(one: Effect, other: Effect) -> Effect:
         paused=max(one.paused, other.paused),
         lost=max(one.lost, other.lost),
         waiting=max(one.waiting, other.waiting),
+        pausing=max(one.pausing, other.pausing),
     )
 
 

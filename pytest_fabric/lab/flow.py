@@ -27,8 +27,9 @@ class Effect:
     """What congestion does to a flow beside taking bandwidth.
 
     `marked` and `lost` are shares of its packets, `paused` and `waiting` shares of its time: paused
-    by PFC, or without credits on InfiniBand. `notices` are the congestion notifications per second
-    of each queue pair that the receiver sends; the sender heeds them unless it does not `heed`.
+    by PFC, or without credits on InfiniBand; `pausing` is the share in which the receiver asks for
+    it. `notices` are the congestion notifications per second of each queue pair that the receiver
+    sends; the sender heeds them unless it does not `heed`.
     """
 
     marked: float = 0.0
@@ -37,6 +38,7 @@ class Effect:
     paused: float = 0.0
     lost: float = 0.0
     waiting: float = 0.0
+    pausing: float = 0.0
 
     @property
     def stops(self) -> bool:
@@ -127,7 +129,13 @@ class Flow:
     def lost_at(self, messages: int) -> float:
         """Return the packets lost until so many messages are sent."""
         packets = (messages - self.messages) * physics.packets(self.size, self.mtu)
-        return self.lost + packets * (self.receiver.loses + self.effect.lost)
+        return self.lost + packets * self.lossy
+
+    @property
+    def lossy(self) -> float:
+        """The share of packets that are lost, whatever the reason."""
+        damaged = self.receiver.damaged + self.sender.damages
+        return self.receiver.loses + damaged + self.effect.lost
 
     def advance(self, progress: float, sender: Tally, receiver: Tally) -> None:
         """Move on to a progress, and count what passes at both ends."""
@@ -181,9 +189,10 @@ def _lose(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
     receiver.gaps += missing
     sender.resent += missing
     sender.timeouts += after // LAST_OF_MESSAGE - before // LAST_OF_MESSAGE
-    own = flow.receiver.loses
-    if own:
-        receiver.discards += round(missing * own / (own + flow.effect.lost))
+    if flow.receiver.loses:
+        receiver.discards += round(missing * flow.receiver.loses / flow.lossy)
+    if flow.receiver.damaged:
+        receiver.damaged += round(missing * flow.receiver.damaged / flow.lossy)
 
 
 def _react(flow: Flow, more: int, packets: int, sender: Tally, receiver: Tally) -> None:
@@ -201,4 +210,5 @@ def _react(flow: Flow, more: int, packets: int, sender: Tally, receiver: Tally) 
     paused_us = seconds * effect.paused * 1e6
     sender.paused_us[flow.priority] += paused_us
     sender.pauses[flow.priority] += round(2 * paused_us / PAUSE_US)
+    receiver.pausing_us[flow.priority] += seconds * effect.pausing * 1e6
     sender.waited_s += seconds * effect.waiting

@@ -22,6 +22,9 @@ QUEUE_COUNTER_WRAP = 2**32
 TICK_S = 64e-9
 MOST_TICKS = 2**32 - 1
 
+#: Where counters of errors stick.
+MOST_ERRORS = 2**16 - 1
+
 #: PMA counters that no traffic moves on a healthy port.
 PMA_STILL = (
     "VL15_dropped",
@@ -145,6 +148,8 @@ def pma(port: Port, tally: Tally) -> dict[str, int]:
         "unicast_xmit_packets": past // 4096 + sent,
         "unicast_rcv_packets": past // 4096 + received,
         "link_downed": STALE["link_downed"] + lost(port, tally),
+        "port_rcv_errors": min(MOST_ERRORS, tally.damaged),
+        "symbol_error": min(MOST_ERRORS, tally.damaged),
         "port_xmit_wait": min(MOST_TICKS, STALE["port_xmit_wait"] + int(tally.waited_s / TICK_S)),
     }
     return _visible(port, {**_still(PMA_STILL), **moved})
@@ -188,6 +193,8 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
         "rx_bytes_phy": past + received + 4 * sum(tally.received_packets),
         "rx_pause_ctrl_phy": sum(tally.pauses),
         "rx_discards_phy": STALE["rx_discards_phy"] + tally.discards,
+        "rx_crc_errors_phy": tally.damaged,
+        "rx_symbol_err_phy": tally.damaged,
         "link_down_events_phy": STALE["link_down_events_phy"] + lost(port, tally),
     }
     own = _still(("rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "rx_out_of_buffer"))
@@ -218,7 +225,7 @@ def pauses(port: Port, tally: Tally) -> dict[str, int]:
     for priority in port.lossless:
         received, told_us = tally.pauses[priority], tally.paused_us[priority]
         values |= _pauses(f"prio{priority}", received, told_us)
-        waited = paused_us(port, tally.received_bytes[priority])
+        waited = paused_us(port, tally, priority)
         values[f"tx_prio{priority}_pause_duration"] += waited
         values[f"tx_prio{priority}_pause"] += waited // 50
     return values or _pauses("global", tally.pauses[0], tally.paused_us[0])

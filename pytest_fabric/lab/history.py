@@ -30,9 +30,10 @@ def visible(port: Port, values: dict[str, int]) -> dict[str, int]:
     )
 
 
-def paused_us(port: Port, received_bytes: int) -> int:
-    """Return for how long a port has made its senders wait: half of the time, where it does."""
-    return int(received_bytes * 4e6 / port.speed_bps) if port.storms else 0
+def paused_us(port: Port, tally: Tally, priority: int) -> int:
+    """Return for how long a port has made its senders wait; in a storm for half of the time."""
+    stormy = tally.received_bytes[priority] * 4e6 / port.speed_bps if port.storms else 0.0
+    return int(stormy + tally.pausing_us[priority])
 
 
 def lost(port: Port, tally: Tally) -> int:

@@ -12,12 +12,19 @@ class Leaf:
     `uplinks` are the bits per second of each link to a spine, one spine each; a leaf without any is
     alone, and what leaves it is not limited. `routing` is ecmp, adaptive or spray. `lossless` are
     the priorities on which it sends PFC, `marks` those whose queue has thresholds for ECN.
+    A leaf that does not keep the class sends everything on with DSCP 0. Without headroom, frames
+    that are under way when it pauses find no buffer. It may delay notifications of congestion, and
+    others may keep its uplinks `busy` in part.
     """
 
     uplinks: tuple[float, ...] = ()
     lossless: tuple[int, ...] = ()
     marks: tuple[int, ...] = ()
     routing: str = "ecmp"
+    keeps_class: bool = True
+    has_headroom: bool = True
+    delays_notices: bool = False
+    busy: float = 0.0
 
 
 #: A switch that has no way up, and no class for RDMA.

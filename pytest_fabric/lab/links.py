@@ -59,7 +59,7 @@ def route(flow: Flow) -> Route:
             capacities[link] = physics.pcie_bps(port)
             ends.append((link, payload))
     into = Link("in", str(receiver.id))
-    capacities[out(flow)], capacities[into] = _line(sender), _line(receiver)
+    capacities[out(flow)], capacities[into] = _line(sender), _line(receiver) * receiver.takes
     ends += [(out(flow), 1.0), (into, 1.0)]
     leaves = {into: receiver.edge}
     ways = _ways(flow, capacities, leaves)
@@ -89,7 +89,8 @@ def _ways(
         speeds = port.edge.uplinks
         number = ALL if spine is None else spine % len(speeds)
         link = Link(kind, port.leaf, number)
-        capacities[link] = (sum(speeds) if spine is None else speeds[number]) * physics.CLEAN
+        free = physics.CLEAN * (1 - port.edge.busy)
+        capacities[link] = (sum(speeds) if spine is None else speeds[number]) * free
         leaves[link] = leaf
         return link, part
 

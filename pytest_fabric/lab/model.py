@@ -108,6 +108,9 @@ class Port:
     switch on InfiniBand, `uplink` is fast, slow (half of its width) or down (never made active).
     `loss` is the share of the kernel's packets that are lost, `path_mtu` the largest IP packet that
     the switch passes on, `late_s` how late its kernel takes in a packet.
+    The leaf `passes` on a part of the line, and the host `takes` in a part before it sends pause;
+    `damaged` is the share of frames that come in with a wrong checksum, `damages` that of frames
+    which the leaf gets so.
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
     or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
     are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
@@ -173,6 +176,10 @@ class Port:
     stack: float = 1.0
     bad_path: bool = False
     place: int = 0
+    passes: float = 1.0
+    takes: float = 1.0
+    damaged: float = 0.0
+    damages: float = 0.0
 
     @property
     def is_ethernet(self) -> bool:
@@ -193,6 +200,8 @@ class Port:
     def arrival(self, sender: Port, dscp: int) -> int:
         """Return the priority on which the port counts what another one sends with a DSCP."""
         sent = sender.priority_of(dscp)
+        if self.is_ethernet and not (sender.edge.keeps_class and self.edge.keeps_class):
+            return self.mapped(0)
         if sender.best_effort or not self.is_ethernet:
             return sent
         if self.trust == "pcp":

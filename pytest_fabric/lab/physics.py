@@ -153,7 +153,7 @@ def wire_bytes(size: int, mtu: int, layer: str) -> int:
 def goodput_bps(size: int, qps: int, sender: Port, receiver: Port, chance: random.Random) -> float:
     """Return the payload bits per second of a flow that has both ports for itself."""
     mtu = min(sender.mtu, receiver.mtu)
-    line = min(sender.speed_bps, receiver.speed_bps)
+    line = min(port.speed_bps * port.passes for port in (sender, receiver))
     payload = line * size / wire_bytes(size, mtu, sender.layer) * CLEAN
     host = min(pcie_bps(sender), pcie_bps(receiver))
     messages = QP_MESSAGES * qps * size * 8

@@ -24,8 +24,9 @@ class Tally:
     `resent` what its peers had to ask for again, `timeouts` what it sent again unasked.
     `marked` are packets that came in with a mark of congestion, `notices` what the port answered
     them with; `heeded` and `ignored` are answers that came to it. `waited_s` is for how long data
-    of an InfiniBand port lay ready and had no credit. What passed the kernel (TCP) is in the bytes
-    of its priority, and counted once more by the netdev.
+    of an InfiniBand port lay ready and had no credit. `damaged` are frames with
+    a wrong checksum, `pausing_us` is for how long it asked others to pause. What passed the kernel
+    (TCP) is in the bytes of its priority, and counted once more by the netdev.
     """
 
     sent_bytes: list[int] = field(default_factory=_counts)
@@ -45,6 +46,8 @@ class Tally:
     heeded: float = 0.0
     ignored: float = 0.0
     waited_s: float = 0.0
+    damaged: int = 0
+    pausing_us: list[float] = field(default_factory=_times)
     kernel_sent: int = 0
     kernel_received: int = 0
 

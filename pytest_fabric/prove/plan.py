@@ -152,7 +152,7 @@ def _inject(fault: Fault, ground: _Ground) -> Injection:
     # On the second rail it is another node, so that no node of a ring has two faults.
     node = nodes[RAILS.index(rail) % len(nodes)]
     port = f"{node}:{rail}"
-    place = port if is_port else node
+    place = port if is_port else _place(fault, node, rail, leaf(cell, rail))
     ports, seen = _effect(fault, node, port, nodes, is_port)
     names = {place, *ports, *seen}
     if fault.spread == "leaf":
@@ -165,6 +165,12 @@ def _inject(fault: Fault, ground: _Ground) -> Injection:
         frozenset(names),
         is_everywhere=fault.spread == "fabric",
     )
+
+
+def _place(fault: Fault, node: str, rail: str, switch: str) -> str:
+    """Return the place of a fault that is not one of a port."""
+    known = {"leaf": switch, "uplink": f"{switch}/uplink0", "rail": rail}
+    return next((known[kind] for kind in fault.places if kind in known), node)
 
 
 def _rail(ground: _Ground) -> tuple[list[str], int, str]:

@@ -9,6 +9,7 @@ import pytest
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab.faults import CATALOGUE
 from pytest_fabric.lab.faults.tools import PERFTEST
+from pytest_fabric.lab.faults.wide import WIDE
 from pytest_fabric.lab.model import Node, Port
 
 from .clusters import INFINIBAND, ROCE, nodes, port
@@ -70,6 +71,11 @@ CHANGES = {
     "firmware_pending": "stored_firmware",
     "firmware_minority": "adapter",
     "firmware_declared": "adapter",
+    "tcp_bad_path": "bad_path",
+    "tcp_slow_core": "stack",
+    "damaged_in": "damaged",
+    "damaged_out": "damages",
+    "slow_receiver": "takes",
 }
 
 #: The same, of faults that a port on InfiniBand only can have.
@@ -94,7 +100,9 @@ def test_every_fault_is_covered_here() -> None:
 
     between = {name for name, fault in CATALOGUE.items() if fault.on_fabric is not None}
 
-    assert set(CATALOGUE) == {*CHANGES, *INFINIBAND_CHANGES, *on_nodes, *between}
+    wide = {name for name, fault in CATALOGUE.items() if WIDE & set(fault.places)}  # test_wide
+
+    assert set(CATALOGUE) == {*CHANGES, *INFINIBAND_CHANGES, *on_nodes, *between, *wide}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -163,8 +171,8 @@ def test_every_fault_says_what_it_is_and_why_it_happens() -> None:
     for fault in CATALOGUE.values():
         assert fault.text
         assert fault.cause
-        assert set(fault.places) <= {"node", "port"}
-        changes = (fault.on_node, fault.on_port, fault.on_fabric)
+        assert set(fault.places) <= {"node", "port"} or fault.places[0] in WIDE
+        changes = (fault.on_node, fault.on_port, fault.on_fabric, fault.on_uplink)
         assert sum(change is not None for change in changes) == 1
 
 

@@ -184,7 +184,7 @@ def _frames(port: Port, tally: Tally) -> dict[str, int]:
     return {
         "rx_total_frames": received,
         "rx_ucast_frames": received,
-        "rx_fcs_err_frames": 0,
+        "rx_fcs_err_frames": tally.damaged,
         "rx_ctrl_frames": globally + sum(paused),
         "rx_pause_frames": globally,
         "rx_pfc_frames": sum(paused),
@@ -237,7 +237,7 @@ def _extended(port: Port, tally: Tally) -> dict[str, int]:
         values[f"tx_bytes_cos{p}"] = _older(port, p) + tally.sent_bytes[p]
         values[f"tx_packets_cos{p}"] = _older(port, p) // 4096 + tally.sent_packets[p]
     for p in range(PRIORITIES):
-        waited = paused_us(port, tally.received_bytes[p]) if p in port.lossless else 0
+        waited = paused_us(port, tally, p) if p in port.lossless else 0
         values[f"pfc_pri{p}_tx_duration_us"] = waited
         values[f"pfc_pri{p}_tx_transitions"] = waited // 50
     return values
@@ -265,7 +265,7 @@ def _received_pauses(port: Port, tally: Tally) -> list[int]:
 def _sent_pauses(port: Port, tally: Tally, priority: int) -> int:
     if priority not in port.lossless:
         return 0
-    return 12 + paused_us(port, tally.received_bytes[priority]) // 50
+    return 12 + paused_us(port, tally, priority) // 50
 
 
 def _older(port: Port, priority: int) -> int:

@@ -152,6 +152,7 @@ def ethernet(port: Port, tally: Tally) -> dict[str, int]:
             **_link_pauses(port, tally),
             **_still(PORT_ERRORS),
             "mac_local_faults.nic": STALE["mac_local_faults.nic"] + lost(port, tally),
+            "rx_crc_errors.nic": tally.damaged,
             "rx_dropped.nic": STALE["rx_dropped.nic"] + tally.discards,
             **_priority_pauses(port, tally),
         },
@@ -181,7 +182,7 @@ def _priority_pauses(port: Port, tally: Tally) -> dict[str, int]:
             if p in port.lossless and way == "rx":
                 count = 41 + tally.pauses[p]
             elif p in port.lossless:
-                count = 12 + paused_us(port, tally.received_bytes[p]) // 50
+                count = 12 + paused_us(port, tally, p) // 50
             values[f"{way}_priority_{p}_xon.nic"] = count
             values[f"{way}_priority_{p}_xoff.nic"] = count
     return values

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab.faults import (
+    fabric,
     host,
     link,
     path,
@@ -20,6 +21,7 @@ from pytest_fabric.lab.faults import (
     tcp,
     tools,
     traffic,
+    wide,
     wiring,
 )
 from pytest_fabric.lab.faults.fault import Fault as Fault
@@ -28,7 +30,7 @@ from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
     fault.name: fault
-    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach, tcp)
+    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach, tcp, fabric)
     for fault in module.FAULTS
 }
 
@@ -38,10 +40,15 @@ def inject(
 ) -> tuple[Node, ...]:
     """Return the nodes with every fault `NAME@TARGET` applied.
 
-    TARGET is a node or a port `NODE:RAIL`. Raises ConfigError on an unknown name or target.
+    TARGET is a node, a port `NODE:RAIL`, a leaf, an uplink `LEAF/uplinkN` or a rail.
+    Raises ConfigError on an unknown name or target.
     """
     by_name = {node.name: node for node in nodes}
     for text in faults:
+        name = text.partition("@")[0]
+        if name in known and "@" in text and wide.WIDE & set(known[name].places):
+            by_name = wide.spread(known[name], text, by_name, _choice)
+            continue
         fault, target = _parse(text, by_name, known)
         by_name[target.node] = _apply(fault, by_name[target.node], target.rail)
         if fault.on_fabric is not None:

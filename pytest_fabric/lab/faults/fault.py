@@ -11,9 +11,10 @@ from pytest_fabric.results import Port as PortId
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the catalogue; `places` says whether a node, a port or both can have it.
+    """A fault of the catalogue; `places` says what can have it: node, port, leaf, uplink or rail.
 
-    `on_port` is applied to the port, or to every port of the node; `on_node` to the node,
+    `on_port` is applied to the port, or to every port of the node, leaf or rail; `on_uplink` to all
+    ports of the leaf, with the number of its uplink; `on_node` to the node,
     `on_fabric` to all nodes: what is between two of them changes both. `spread` says how far its
     effect is seen: at its `place`, on the whole `node`, at the `next` place too, on all of the
     `leaf`, or on the whole `fabric`.
@@ -28,3 +29,4 @@ class Fault:
     layers: tuple[str, ...] = (ETHERNET, INFINIBAND)
     on_fabric: Callable[[Mapping[str, Node], PortId], Mapping[str, Node]] | None = None
     spread: str = "place"
+    on_uplink: Callable[[Port, int], Port] | None = None
