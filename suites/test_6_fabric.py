@@ -82,6 +82,7 @@ def test_incast_of_eight_is_in_sequence(result, limits):
     assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
 
 
+@catches("congested_leaf")
 @measure(bisection())
 def test_bisection_mean(result, limits):
     assert result.mean in limits["bisection.mean"]

@@ -12,7 +12,6 @@ SUITES = Path(__file__).parents[1] / "suites"
 
 #: Tests of which no fault of the lab proves that they can fail.
 UNPROVEN = {
-    "test_bisection_mean",
     "test_bisection_slowest",
     "test_incast_is_answered",
     "test_incast_is_shared",
