@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import compare, explain, init
+from pytest_fabric.cli import compare, explain, init, plan, runs, sudoers
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -23,9 +23,18 @@ app = typer.Typer(
     help="Companion of pytest-fabric: describe a fabric, check its nodes, read what runs left.",
 )
 
-#: Commands with a module of their own: what takes long to import is imported when they run.
-app.command(epilog=init.EPILOG)(init.init)
-app.command(epilog=explain.EPILOG)(explain.explain)
+#: Commands with a module of their own, and what ends their help: what takes long to import is
+#: imported when they run.
+COMMANDS = (
+    (init.init, init.EPILOG),
+    (explain.explain, explain.EPILOG),
+    (plan.plan, plan.EPILOG),
+    (sudoers.sudoers, sudoers.EPILOG),
+    (runs.schema, runs.SCHEMA_EPILOG),
+    (runs.export, runs.EXPORT_EPILOG),
+)
+for command, epilog in COMMANDS:
+    app.command(epilog=epilog)(command)
 app.command(epilog=compare.EPILOG, cls=compare.TwoSides)(compare.compare)
 
 #: Exit statuses: wrong configuration as pytest has it, and a node that is not ready.
@@ -94,69 +103,6 @@ def faults(
         typer.echo(error.lines[0], err=True)
         raise typer.Exit(EXIT_USAGE) from None
     typer.echo(listing.as_json(*found) if as_json else "\n".join(listing.as_lines(*found)))
-
-
-lab_app = typer.Typer(no_args_is_help=True, help="Run a lab for hand use, and break it.")
-app.add_typer(lab_app, name="lab")
-
-At = Annotated[
-    Path | None,
-    typer.Option("--at", help="Folder of the running lab (default: one for each user)"),
-]
-
-
-@lab_app.command("up")
-def lab_up(
-    cluster: Annotated[Path, typer.Argument(help="Inventory of the lab")] = Path("cluster.yaml"),
-    at: At = None,
-) -> None:
-    """Run a lab until Ctrl-C, and print how to reach its nodes."""
-    labs = importlib.import_module("pytest_fabric.cli.lab")
-    try:
-        labs.up(cluster, (at or labs.usual_place()).absolute(), typer.echo)
-    except ConfigError as error:
-        for line in error.lines:
-            typer.echo(line, err=True)
-        raise typer.Exit(EXIT_CONFIG) from None
-
-
-@lab_app.command("fault")
-def lab_fault(
-    fault: Annotated[str, typer.Argument(help="NAME@NODE or NAME@NODE:RAIL")], at: At = None
-) -> None:
-    """Break the running lab; what is measured already stays as it is."""
-    _switch(f"fault {fault}", at)
-
-
-@lab_app.command("mend")
-def lab_mend(
-    fault: Annotated[str, typer.Argument(help="A fault that is on")], at: At = None
-) -> None:
-    """Take a fault out of the running lab."""
-    _switch(f"mend {fault}", at)
-
-
-@lab_app.command("status")
-def lab_status(at: At = None) -> None:
-    """Print the faults that are on in the running lab, one a line."""
-    _switch("status", at)
-
-
-def _switch(line: str, at: Path | None) -> None:
-    labs = importlib.import_module("pytest_fabric.cli.lab")
-    try:
-        faults_on = labs.ask((at or labs.usual_place()).absolute(), line)
-    except ConfigError as error:
-        typer.echo(error.lines[0], err=True)
-        raise typer.Exit(EXIT_USAGE) from None
-    typer.echo("\n".join(faults_on) or "no fault is on")
-
-
-@app.command()
-def schema() -> None:
-    """Print the JSON schema of cluster.yaml, which gives completion in editors."""
-    config = importlib.import_module("pytest_fabric.config")
-    typer.echo(json.dumps(config.cluster_schema(), indent=2))
 
 
 def main() -> None:
