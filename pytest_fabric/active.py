@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -14,6 +17,9 @@ from pytest_fabric.selection import Selection
 
 #: Nothing failed, but something could not be measured: CI must be able to tell the two apart.
 EXIT_INCOMPLETE = 10
+
+#: Where GitHub's runner (and those made alike) takes Markdown for the page of the job.
+CI_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class Active:
@@ -52,7 +58,11 @@ class Active:
         """Write the JUnit file that was asked for, and set the exit status."""
         path = self._config.getoption("--fabric-junit")
         if path:
-            self._run.write_junit(user_path(self._config, path))
+            group = self._config.getoption("--fabric-junit-group")
+            self._run.write_junit(user_path(self._config, path), group)
+        if os.environ.get(CI_SUMMARY):
+            with suppress(OSError):  # a page of CI that lacks a summary is no verdict
+                self._run.append_markdown(Path(os.environ[CI_SUMMARY]))
         session.exitstatus = self._exit_status(session.exitstatus)
         self._run.ended(int(session.exitstatus))
 

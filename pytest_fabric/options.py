@@ -39,6 +39,12 @@ def add(parser: pytest.Parser) -> None:
         help="Write JUnit XML with one suite per node and every planned check exactly once",
     )
     group.addoption(
+        "--fabric-junit-group",
+        choices=("node", "layer"),
+        default="node",
+        help="Let a suite of --fabric-junit be a node or a layer (default: node)",
+    )
+    group.addoption(
         "--fabric-no-reports",
         action="store_true",
         help="Leave no report.html and junit.xml in the run directory",

@@ -29,11 +29,12 @@ from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.report import comparable, junit, summary
+from pytest_fabric.report import comparable, junit, markdown, summary
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import open_run
+from pytest_fabric.report.summary import Run as Reported
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
 from pytest_fabric.selection import Selection
 from pytest_fabric.transport import Pool
@@ -153,10 +154,17 @@ class FabricRun:
         """Return the terminal states so far, in the order in which they came."""
         return list(self._verdicts.values())
 
-    def write_junit(self, path: Path) -> None:
-        """Write JUnit XML with one suite per node and every planned check once. Raises OSError."""
+    def write_junit(self, path: Path, group: str) -> None:
+        """Write JUnit XML with every planned check once, a suite per node or layer.
+
+        Raises OSError.
+        """
         named = {"cluster": self.cluster.name, "run": self.directory.path.name}
-        junit.write(path, self.planned, self.verdicts, named)
+        junit.write(path, self.planned, self.verdicts, named, group)
+
+    def append_markdown(self, path: Path) -> None:
+        """Add the summary to a Markdown file of CI. Raises OSError."""
+        markdown.append(path, self._reported(), self.cluster.name)
 
     def is_coverage_short(self) -> bool:
         """Return whether fewer of the declared ports were measured than min_coverage asks for."""
@@ -166,7 +174,10 @@ class FabricRun:
 
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
-        run = summary.Run(
+        return [*self._notes(), *self._compared(), *summary.lines(self._reported())]
+
+    def _reported(self) -> Reported:
+        return Reported(
             self.planned,
             self.verdicts,
             self._declared(),
@@ -177,7 +188,6 @@ class FabricRun:
             tuple(one.verdict for one in self._asked),
             followup.line(self._asked) if self._is_followed_up else "",
         )
-        return [*self._notes(), *self._compared(), *summary.lines(run)]
 
     def _compared(self) -> list[str]:
         """Return how much is worse or better than the baseline, if there is one."""

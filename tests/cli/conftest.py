@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("-q", "suites", "-k", FEW, "-p", "no:cacheprovider"),
         *("--fabric-nodes", "gpu[001-002]", "--fabric-out", str(out)),
         *("--fabric-fault", "latency_tail@gpu002:rail0"),
+        *("--fabric-junit", str(out / "junit.xml"), "--fabric-junit-group", "layer"),
     ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
@@ -28,6 +30,7 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "GITHUB_STEP_SUMMARY": str(out / "summary.md")},
     )
     assert done.returncode == 1, done.stdout
     return (out / "latest").resolve()

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,12 @@ def test_what_is_no_run_directory_is_one_line(tmp_path: Path, run_directory: Pat
 
     for done in (none, wrong):
         assert (done.returncode, done.stderr.count("\n"), done.stdout) == (4, 1, "")
+
+
+def test_ci_is_told_in_markdown_and_in_junit_by_layer(run_directory: Path) -> None:
+    """As soon as GITHUB_STEP_SUMMARY says where."""
+    written = (run_directory.parent / "summary.md").read_text()
+    root = ET.fromstring((run_directory.parent / "junit.xml").read_bytes())
+
+    assert written.startswith("## lab: failed\n")
+    assert [suite.get("name") for suite in root] == ["link", "host", "pair"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -164,3 +165,76 @@ def test_the_file_is_replaced_in_one_step(tmp_path: Path) -> None:
 
     assert len(list(ET.fromstring(path.read_bytes()).iter("testcase"))) == 1
     assert [found.name for found in path.parent.iterdir()] == ["junit.xml"]
+
+
+#: What junit-10.xsd of Jenkins' xUnit plugin allows: attributes (those with `!` are required), and
+#: the elements below.
+CASE_PARTS = {"skipped", "error", "failure", "system-out", "system-err"}
+SCHEMA: dict[str, tuple[set[str], set[str]]] = {
+    "testsuites": ({"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": (
+        {"name!", "tests!", "failures!", "errors!", "group", "time", "skipped", "timestamp"}
+        | {"hostname", "id", "package", "file", "log", "url"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    ),
+    "properties": (set(), {"property"}),
+    "property": ({"name!", "value!"}, set()),
+    "testcase": ({"name!", "time", "classname", "group"}, CASE_PARTS),
+    **dict.fromkeys(("skipped", "error", "failure"), ({"type", "message"}, set())),
+    **dict.fromkeys(("system-out", "system-err"), (set(), set())),
+}
+TIME = re.compile(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?")
+WITH_TEXT = {"skipped", "error", "failure", "system-out", "system-err"}
+
+
+def breaches(element: ET.Element) -> list[str]:
+    """Return where an element breaks the schema."""
+    allowed, parts = SCHEMA[element.tag]
+    names = {name.rstrip("!") for name in allowed}
+    found = [f"{element.tag}: attribute {name}" for name in set(element.attrib) - names]
+    required = {name.rstrip("!") for name in allowed if name.endswith("!")}
+    found += [f"{element.tag}: no {name}" for name in required - set(element.attrib)]
+    time = element.get("time", "")
+    if element.tag != "testcase" and not TIME.fullmatch(time):
+        found.append(f"{element.tag}: time {time}")
+    if element.tag not in WITH_TEXT and (element.text or "").strip():
+        found.append(f"{element.tag}: text")
+    for part in element:
+        found += breaches(part) if part.tag in parts else [f"{element.tag}: {part.tag}"]
+    return found
+
+
+@pytest.mark.parametrize("group", junit.GROUPS)
+def test_the_file_keeps_the_schema_of_jenkins_with_hostile_text(tmp_path: Path, group: str) -> None:
+    """Jenkins' xUnit plugin refuses a whole file for one attribute that it does not know."""
+    invalid = b"caf\xe9 \xff\xfe".decode(errors="surrogateescape")
+    outcomes = ["passed", "failed", "error", "skipped", "not run"]
+    results = [
+        replace(
+            verdict(f"gpu{n}{HOSTILE}", outcome, message=f"{HOSTILE}{invalid}\n]]>"),
+            duration=8e-06,
+            layer=f"pair{HOSTILE}",
+        )
+        for n, outcome in enumerate(outcomes)
+    ]
+    path = tmp_path / "junit.xml"
+    junit.write(path, [planned(found) for found in results], results, {HOSTILE: invalid}, group)
+    data = path.read_bytes()
+
+    assert data.startswith(b'<?xml version="1.0" encoding="utf-8"?>')
+    assert breaches(ET.fromstring(data)) == []
+
+
+def test_suites_can_be_layers(tmp_path: Path) -> None:
+    """The same cases under the same names, each once."""
+    results = [verdict("gpu001"), verdict("gpu002"), replace(verdict("gpu001"), layer="link")]
+    results[2] = replace(results[2], nodeid="suites/test_1_link.py::test_p99[gpu001]")
+    plan = [planned(found) for found in results]
+    junit.write(tmp_path / "junit.xml", plan, results, {}, "layer")
+    root = ET.fromstring((tmp_path / "junit.xml").read_bytes())
+
+    assert [(s.get("name"), s.get("tests"), s.get("hostname")) for s in root] == [
+        ("pair", "2", None),
+        ("link", "1", None),
+    ]
+    assert root.get("tests") == "3"
