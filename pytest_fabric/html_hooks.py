@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import pytest
 
 from pytest_fabric.report import html
-from pytest_fabric.run import FabricRun
+from pytest_fabric.results import Verdict
+
+
+class Reported(Protocol):
+    """A run that is reported: one that goes on, or one that is read from its directory."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the cluster."""
+
+    def verdict_of(self, nodeid: str) -> Verdict | None:
+        """Return the verdict of a check, or None while there is none."""
+
+    def summary(self) -> list[str]:
+        """Return what a reader needs to act."""
 
 
 class HtmlHooks:
     """Adds columns, title and summary to the HTML report of a run."""
 
-    def __init__(self, run: FabricRun) -> None:
+    def __init__(self, run: Reported) -> None:
         self._run = run
 
     def pytest_html_report_title(self, report: object) -> None:
         """Name the fabric in the title."""
-        report.title = html.title(self._run.cluster.name)  # type: ignore[attr-defined]
+        report.title = html.title(self._run.name)  # type: ignore[attr-defined]
 
     def pytest_html_results_table_header(self, cells: list[str]) -> None:
         """Add the columns target, metric, value and limit."""

@@ -85,6 +85,11 @@ class FabricRun:
             known = (measured, stored.facts, stored.readings)
             self.source = Replay(self.cluster, policy, name, *known, self._earlier)
 
+    @property
+    def name(self) -> str:
+        """Return the name of the cluster."""
+        return self.cluster.name
+
     def plan(self, selection: Selection) -> None:
         """Take in what was selected and write the plan."""
         self.planned = list(selection.planned)

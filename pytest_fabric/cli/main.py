@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import compare, explain, init, plan, runs, sudoers
+from pytest_fabric.cli import compare, explain, init, plan, report, runs, sudoers
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -31,6 +31,7 @@ COMMANDS = (
     (plan.plan, plan.EPILOG),
     (sudoers.sudoers, sudoers.EPILOG),
     (runs.schema, runs.SCHEMA_EPILOG),
+    (report.report, report.EPILOG),
     (runs.export, runs.EXPORT_EPILOG),
 )
 for command, epilog in COMMANDS:

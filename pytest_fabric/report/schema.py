@@ -84,7 +84,8 @@ def _measurement() -> Schema:
     }
     known["raw"] = {**known["raw"], "description": "the file in raw/ that holds each stream"}
     schema["properties"] = {key: known[key] for key in MEASUREMENT_KEYS}
-    schema["required"] = [key for key in MEASUREMENT_KEYS if key != "reach"]
+    required = {*schema["required"], "values", "counters", "still"}
+    schema["required"] = [key for key in MEASUREMENT_KEYS if key in required]
     return schema
 
 
