@@ -21,6 +21,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Companion of pytest-fabric: describe a fabric, check its nodes, read what runs left.",
+    epilog="Exit status of all: 0 done, 1 what was asked does not hold, 4 the call or cluster.yaml "
+    "is wrong, which is one line on standard error. The tests themselves: pytest suites/",
 )
 
 #: Commands with a module of their own, and what ends their help: what takes long to import is
@@ -42,7 +44,20 @@ app.command(epilog=compare.EPILOG, cls=compare.TwoSides)(compare.compare)
 EXIT_CONFIG, EXIT_NOT_READY, EXIT_USAGE = 4, 1, 4
 
 
-@app.command()
+CHECK_EPILOG = """\
+Examples:\n
+  pytest-fabric check\n
+  pytest-fabric check site/cluster.yaml\n
+"""
+
+PARSE_EPILOG = """\
+Examples:\n
+  ssh gpu001 ethtool -S ens1f0np0 | pytest-fabric parse ethtool-S\n
+  pytest-fabric parse perftest output.txt\n
+"""
+
+
+@app.command(epilog=CHECK_EPILOG)
 def check(
     cluster: Annotated[Path, typer.Argument(help="Inventory of the fabric")] = Path("cluster.yaml"),
 ) -> None:
@@ -61,7 +76,7 @@ def check(
     raise typer.Exit(0 if ready else EXIT_NOT_READY)
 
 
-@app.command()
+@app.command(epilog=PARSE_EPILOG)
 def parse(
     tool: Annotated[str, typer.Argument(help=f"One of: {', '.join(TOOLS)}")],
     file: Annotated[Path | None, typer.Argument(help="Default: standard input")] = None,
@@ -109,7 +124,7 @@ def faults(
 def main() -> None:
     """Run the command."""
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(app(prog_name="pytest-fabric", standalone_mode=False))
     except OSError as error:  # a full disk, a closed pipe
         sys.stderr.write(f"pytest-fabric: cannot write: {error.strerror}\n")
         os._exit(EXIT_USAGE)  # what is left in the buffer would fail once more at exit

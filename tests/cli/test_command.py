@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fabric.cli import main
+from tests.cli.inside import call
 from tests.clusters import TEXT
 
 DATA = Path(__file__).parents[1] / "data" / "perftest"
@@ -138,3 +140,33 @@ def test_wrong_use_of_faults_is_one_line(
     assert done.returncode == 4
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", [*(run.__name__ for run, _ in main.COMMANDS), "check", "parse"])
+def test_help_has_examples_and_exit_statuses(tmp_path: Path, name: str) -> None:
+    """What a script may rely on is said where people look first."""
+    done = call([name, "--help"], tmp_path)
+
+    assert done.returncode == 0
+    assert "Examples:" in done.stdout
+    assert f"pytest-fabric {name}" in done.stdout
+    assert "exit status" in " ".join(done.stdout.lower().split())
+
+
+def test_shells_can_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands by their first letters."""
+    monkeypatch.setenv("COMP_WORDS", "pytest-fabric ex")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setenv("_PYTEST_FABRIC_COMPLETE", "complete_bash")
+    done = call([], tmp_path)
+
+    assert done.stdout.split() == ["explain", "export"]
+
+
+def test_no_command_shows_what_there_is(tmp_path: Path) -> None:
+    """And is a wrong call."""
+    done = call([], tmp_path)
+
+    assert done.returncode == 4
+    assert "explain" in done.stdout
+    assert "Traceback" not in done.stderr
