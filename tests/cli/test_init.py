@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def ssh_site(tmp_path: Path) -> Iterator[Path]:
     """Return a folder with an ssh_config that leads to two nodes of a running lab."""
-    (tmp_path / "lab.yaml").write_text(TEXT)
+    allowed = TEXT.replace("    limits:\n", "    sudo: [ethtool, lspci]\n    limits:\n")
+    (tmp_path / "lab.yaml").write_text(allowed)
     lab = endpoints.Lab(config.load(tmp_path / "lab.yaml"), ())
     try:
         said = lab.address
@@ -74,6 +75,7 @@ def test_init_over_ssh_describes_who_answers_and_excludes_the_others(ssh_site: P
     assert list(cluster.excluded) == ["gpu003"]
     assert "gpu003: " in done.stdout
     assert len(cluster.ports()) == 2
+    assert cluster.nodes["gpu001"].profile.sudo == ("ethtool", "lspci"), "what sudo lets us run"
     assert checked.returncode == 0, checked.stdout
     assert not list((ssh_site / "suites").iterdir()), "a folder that is there is left alone"
 
