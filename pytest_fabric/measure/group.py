@@ -78,7 +78,7 @@ def measure(
     try:
         contexts = _contexts(fabric, job, trails)
         versions = _versions(contexts)
-        ran = _ran(contexts, ports)
+        ran = run_all(contexts, ports)
         ended = time.monotonic()
         with after():
             values = _values(fabric, contexts, ran)
@@ -140,7 +140,7 @@ def _unwatched() -> None:
     """Let a load that disrupts nobody run to its end."""
 
 
-def _ran(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
+def run_all(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
     """Run all pairs at once. Raises MeasurementError, TransportError of one that failed."""
     for _ in range(TRIES - 1):
         try:
