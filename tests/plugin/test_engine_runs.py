@@ -142,7 +142,7 @@ def test_own(result):
 def test_x_stops_measuring(site: pytest.Pytester) -> None:
     """What comes after the first failure is not measured any more."""
     options = ("--fabric-fault=latency_tail@gpu001:rail0", "-x", "--fabric-pairs=all")
-    done = run(site, *options, "-k", "p99 or bandwidth")
+    done = run(site, *options, "-m", "pair", "-k", "p99 or bandwidth")
 
     assert done.ret == 1
     assert len(bad(site, "failed")) == 1
@@ -167,6 +167,7 @@ def test_light_load_measures_latency_only(site: pytest.Pytester) -> None:
 
 def test_disruptive_load_needs_a_dedicated_fabric(site: pytest.Pytester) -> None:
     """A permutation loads everything at once: that is said in one line before anything happens."""
+    edit(site, "dedicated: true", "dedicated: false")
     refused = run(site, "--fabric-pairs=permutation")
 
     assert refused.ret == 4
@@ -253,7 +254,7 @@ def test_a_time_that_is_none_is_refused(site: pytest.Pytester, time_: str) -> No
 
 def test_a_node_that_is_lost_takes_only_its_own_tests_with_it(site: pytest.Pytester) -> None:
     """Lost in the middle of the run: its checks are errors at once, the others pass."""
-    done = run(site, "--fabric-fault=ssh_dropped@gpu002", "-k", "p99 or bandwidth")
+    done = run(site, "--fabric-fault=ssh_dropped@gpu002", "-m", "pair", "-k", "p99 or bandwidth")
 
     assert done.ret == 10
     errors = bad(site, "error")
