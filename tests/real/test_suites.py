@@ -57,7 +57,14 @@ def perftest_pids(machine: Machine) -> list[str]:
 
 
 #: Why a check of a healthy run may be skipped: by the profile, or by what the cluster file has not.
-SKIPS = ("not available by profile", "has no plan of the cables", "is InfiniBand")
+SKIPS = (
+    "not available by profile",
+    "has no plan of the cables",
+    "is InfiniBand",
+    "every node has a single port",
+    "nodes on a rail, found at most 2",
+    "a bisection ",
+)
 
 
 def test_healthy_machines_pass_and_values_are_what_the_raw_text_says(site: Site) -> None:
