@@ -101,6 +101,10 @@ def _reports(item: _Item) -> list[pytest.TestReport]:
     if verdict.outcome == "failed":
         failed = _report(item, "call", "failed", message)
         return [_report(item, "setup"), failed, _report(item, "teardown")]
+    if verdict.outcome == "waived":  # what pytest calls an expected failure
+        waived = _report(item, "call", "skipped", message)
+        waived.wasxfail = message
+        return [_report(item, "setup"), waived, _report(item, "teardown")]
     if verdict.outcome == "skipped":
         why = (item.nodeid.partition("::")[0], 0, f"Skipped: {message}")
         return [_report(item, "setup", "skipped", why), _report(item, "teardown")]

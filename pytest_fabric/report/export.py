@@ -95,9 +95,11 @@ def _counts(run: Finished) -> Iterator[str]:
 
 
 def _not_passed(run: Finished) -> Iterator[str]:
-    """Yield the checks that failed or could not be made; passes and skips are only counted."""
+    """Yield the checks that failed, waived or not, or could not be made; the rest is counted."""
     name = f"{PREFIX}_check_not_passed"
-    yield from _head(name, "gauge", "", "1 for each check that failed, was an error or not run")
+    yield from _head(
+        name, "gauge", "", "1 for each check that failed, waived or not, or was not made"
+    )
     seen = set()
     for check, verdict in run.results:
         if verdict.outcome not in ("passed", "skipped"):

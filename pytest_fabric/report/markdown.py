@@ -67,8 +67,8 @@ def _title(verdicts: Sequence[Verdict], cluster: str) -> str:
     outcomes = {verdict.outcome for verdict in verdicts}
     if "failed" in outcomes:
         word = "failed"
-    elif outcomes <= {"passed", "skipped"} and "passed" in outcomes:
-        word = "passed"
+    elif outcomes <= {"passed", "skipped", "waived"} and "passed" in outcomes:
+        word = "passed with waivers" if "waived" in outcomes else "passed"
     else:
         word = "incomplete"
     return f"## {cell(cluster)}: {word}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -55,6 +56,17 @@ def test_a_waived_failure_is_shown_and_is_no_failure(site: pytest.Pytester) -> N
     page = (latest(site) / "report.html").read_text()
     assert "Waived" in page
     assert told in page
+    assert_rendered_again(site)
+
+
+def assert_rendered_again(site: pytest.Pytester) -> None:
+    """What is rendered from the run directory says the same."""
+    done = site.run(
+        *(sys.executable, "-c", "from pytest_fabric.cli.main import main; main()"),
+        *("report", str(latest(site)), "--html", "again.html"),
+    )
+    assert done.ret == 0
+    assert "Waived" in (site.path / "again.html").read_text()
 
 
 def test_an_expired_waiver_is_a_failure_that_says_so(site: pytest.Pytester) -> None:

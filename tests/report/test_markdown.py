@@ -40,6 +40,8 @@ def test_a_failure_is_told_with_value_limit_and_place() -> None:
     ("outcomes", "word"),
     [
         (["passed", "skipped"], "passed"),
+        (["passed", "waived", "skipped"], "passed with waivers"),
+        (["waived"], "incomplete"),
         (["passed", "error"], "incomplete"),
         (["passed", "not run"], "incomplete"),
         (["skipped"], "incomplete"),
