@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fabric import group_answers
 from pytest_fabric.config import Baseline
-from pytest_fabric.declare import Declaration
+from pytest_fabric.declare import FABRIC, Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
@@ -21,7 +21,7 @@ from pytest_fabric.judge.views import PairResult
 from pytest_fabric.ledgers import ledger_of, measured_key
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.metrics import TOPICS
+from pytest_fabric.metrics import COLLECTIVES, TOPICS
 from pytest_fabric.profiles import profiles_of
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, PairGroup, Port, RdmaPort
 from pytest_fabric.sources import Others
@@ -61,6 +61,7 @@ class Answers:
         self._source = source
         self._live = live
         self._topics = TopicAnswers(inventory, source, self.limits)
+        self._selected = frozenset(inventory.nodes)
 
     def result(self, item: pytest.Item, target: Target) -> Result:
         """Return the result of what an item declares. Raises MeasurementError, TransportError."""
@@ -69,6 +70,8 @@ class Answers:
             raise MeasurementError(
                 str(target), "declaration", "result: expected a measure marker on the test"
             )
+        if declaration.tool in COLLECTIVES:
+            self._require_permission(Want(declaration, FABRIC))
         if declaration.over == "fabric":
             return self._topics.fabric(item, declaration.tool)
         if declaration.tool in TOPICS:
@@ -78,6 +81,15 @@ class Answers:
         if isinstance(target, PairGroup):
             return self._group(item, target, declaration)
         return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
+
+    def _require_permission(self, want: Want) -> None:
+        """Skip what is run over the whole fabric where the run may not, or has only a part."""
+        left_out = [name for name in self.cluster.collective_nodes() if name not in self._selected]
+        refusal = self._source.refusal(want)
+        if left_out and refusal is None:
+            refusal = f"{left_out[0]} takes part in the collective and is not selected"
+        if refusal is not None:
+            pytest.skip(refusal)
 
     def port(self, item: pytest.Item, port: Port) -> PortResult:
         """Return what a port says about itself. Raises MeasurementError, TransportError."""

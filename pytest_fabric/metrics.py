@@ -37,8 +37,11 @@ TCP_STATISTICS = {
     "fairness": "",
 }
 
+#: What is run over the whole fabric at once: it disrupts everything else.
+COLLECTIVES = ("collective",)
+
 #: First words of metrics that are measured only where a profile declares a limit of them.
-OPTIONAL = frozenset({"tcp"})
+OPTIONAL = frozenset({"tcp", "collective"})
 
 #: Counter meanings that a limit can name; `counters/` says which counters of which driver they are.
 MEANINGS = (
@@ -137,6 +140,12 @@ TOPICS: dict[str, dict[str, str]] = {
         "subnet.links_down": "",
         "subnet.slow_links": "",
         "subnet.ports_without_lid": "",
+    },
+    # Bus bandwidth is in bytes per second, as nccl-tests prints it.
+    "collective": {
+        "collective.busbw": "B/s",
+        "collective.wrong": "",
+        "collective.other_class": "",
     },
     "qos": {
         "roce.trust": "word",

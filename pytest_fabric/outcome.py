@@ -32,7 +32,14 @@ SHORT = "fabric_message"
 WAIVED = "fabric_waived"
 
 #: How a unit ends the name of a JUnit property.
-SUFFIXES = {"s": "_s", "b/s": "_bps", "T/s": "_tps", "B": "_bytes", "/s": "_per_s"}
+SUFFIXES = {
+    "s": "_s",
+    "b/s": "_bps",
+    "T/s": "_tps",
+    "B": "_bytes",
+    "B/s": "_bytes_per_s",
+    "/s": "_per_s",
+}
 
 
 def apply(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:

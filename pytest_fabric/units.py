@@ -14,6 +14,7 @@ EXAMPLES = {
     "b/s": "400 Gb/s",
     "T/s": "32 GT/s",
     "B": "64 KiB",
+    "B/s": "48 GB/s",
     "/s": "1.5 M/s",
     "C": "70 C",
     "dBm": "-3 dBm",

@@ -38,9 +38,18 @@ def _without_tcp(cluster: Cluster) -> str | None:
     )
 
 
+def _without_collective(cluster: Cluster) -> str | None:
+    if cluster.collectives is not None:
+        return None
+    return (
+        f"{cluster.source.name} declares no `collectives`: where nccl-tests are, and on which GPUs"
+    )
+
+
 #: By topic or tool: returns why a cluster has nothing for it, or None when it has.
 MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
     "iperf3": _without_tcp,
+    "collective": _without_collective,
     "wiring": _without_plan,
     "infiniband": _without_infiniband,
     "subnet": _without_infiniband,

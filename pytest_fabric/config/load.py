@@ -43,6 +43,7 @@ def load_text(text: str, path: Path) -> Cluster:
     pairs = references.pairs(head.pairs)
     excluded = references.excluded(head.excluded)
     references.waivers()
+    references.collectives()
     lab = references.lab(head.lab)
     cables = _read_plan(head.cables, path, tree, inventory, problems)
     problems.refuse()
@@ -62,6 +63,7 @@ def load_text(text: str, path: Path) -> Cluster:
         min_coverage=head.min_coverage,
         waivers=head.waivers,
         cables=cables,
+        collectives=head.collectives,
     )
 
 

@@ -11,7 +11,9 @@ from pytest_fabric.config import hardware, kinds
 from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.kinds import Kind
 from pytest_fabric.config.limits import Limit, payload_rate_bps
+from pytest_fabric.config.nodesets import expand
 from pytest_fabric.config.sections import (
+    Collectives,
     Fabric,
     Flag,
     Infiniband,
@@ -160,6 +162,7 @@ class Cluster(Strict):
     min_coverage: float | None = None
     waivers: tuple[Waiver, ...] = ()
     cables: dict[Port, Cable] = Field(default_factory=dict)
+    collectives: Collectives | None = None
 
     def ports(self) -> tuple[Port, ...]:
         """Return every port in the order of the inventory, those of excluded nodes left out."""
@@ -177,6 +180,14 @@ class Cluster(Strict):
     def rail(self, port: Port) -> Rail:
         """Return the rail of a port. Raises KeyError for one that is not in the inventory."""
         return self.nodes[port.node].rails[port.rail]
+
+    def collective_nodes(self) -> tuple[str, ...]:
+        """Return the nodes whose GPUs a declared collective runs on, in the order of the set."""
+        if self.collectives is None:
+            return ()
+        named = self.collectives.nodes
+        wanted = expand(named) if named is not None else self.nodes
+        return tuple(name for name in wanted if name not in self.excluded)
 
     def line_rate_bps(self, *ports: Port) -> float | None:
         """Return the slowest declared speed of ports, or None where a profile declares none."""

@@ -84,6 +84,13 @@ class References:
         if isinstance(waiver, Table) and isinstance(metric, str) and unit_of(metric) is None:
             self._unknown("a metric", metric, names(), waiver.marks["metric"])
 
+    def collectives(self) -> None:
+        """Check that the nodes of a collective are known."""
+        for key, mark in self._keys("collectives"):
+            value = self._at("collectives", key)
+            if key in ("launcher", "nodes") and isinstance(value, str):
+                self._nodes(value, mark)
+
     def lab(self, lab: Lab) -> Lab:
         """Return the lab with the node sets of its versions and adapters expanded."""
         expanded: dict[str, dict[str, str]] = {}

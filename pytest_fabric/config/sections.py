@@ -74,6 +74,32 @@ class Tools(Strict):
     """The TCP ports that perftest's handshake may use."""
 
 
+class Collectives(Strict):
+    """One run of all_reduce_perf (nccl-tests) over the GPUs of nodes, started by mpirun."""
+
+    launcher: Text
+    """The node on which mpirun is started; it must reach the others by their names."""
+    nodes: Text | None = None
+    """The nodes that take part, a node set; all that are not excluded otherwise."""
+    gpus_per_node: Annotated[int, kinds.whole(1, 64)] = 8
+    """The GPUs of each node, one rank each."""
+    path: Annotated[str, kinds.text("an absolute directory", r"/[\w./-]*", "/opt/nccl-tests")] | (
+        None
+    ) = None
+    """Where all_reduce_perf is, if not in PATH; the same on all nodes."""
+    smallest: Annotated[Quantity, kinds.quantity("B", "256 MiB")] = Quantity(2**28, "B")
+    """The smallest message of the sweep, which doubles."""
+    largest: Annotated[Quantity, kinds.quantity("B", "8 GiB")] = Quantity(2**33, "B")
+    """The largest message, whose bandwidth is judged."""
+    iterations: Annotated[int, kinds.whole(1, 10_000)] = 20
+    """Repetitions of each message."""
+    env: dict[
+        Annotated[str, kinds.text("a name such as NCCL_DEBUG", r"[A-Z][A-Z0-9_]*")],
+        Annotated[str, kinds.text("a value without blanks", r"[\w.,:=^/+-]+")],
+    ] = Field(default_factory=dict)
+    """Variables of the ranks; devices, GID index and class come from the profile otherwise."""
+
+
 class Lab(Strict):
     """The simulated fabric of `transport: lab`."""
 

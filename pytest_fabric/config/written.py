@@ -10,6 +10,7 @@ from pytest_fabric.config import hardware, kinds
 from pytest_fabric.config.kinds import Kind
 from pytest_fabric.config.models import PairSettings, ProfileKeys, Selector
 from pytest_fabric.config.sections import (
+    Collectives,
     Fabric,
     Lab,
     Link,
@@ -158,6 +159,8 @@ class Head(Strict):
     """Failures that are known and accepted until a day."""
     lab: Lab = Lab()
     """The simulated fabric of `transport: lab`."""
+    collectives: Collectives | None = None
+    """A collective of all GPUs to run; none otherwise."""
     cables: Text | None = None
     """The plan of the cables, a CSV file: node, rail, switch, switch_port, length."""
 

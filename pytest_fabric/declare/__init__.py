@@ -8,6 +8,7 @@ from pytest_fabric.declare.facts import firmware_facts as firmware_facts
 from pytest_fabric.declare.facts import host_facts as host_facts
 from pytest_fabric.declare.facts import infiniband_facts as infiniband_facts
 from pytest_fabric.declare.facts import link_facts as link_facts
+from pytest_fabric.declare.facts import nccl_tests as nccl_tests
 from pytest_fabric.declare.facts import node_facts as node_facts
 from pytest_fabric.declare.facts import port_facts as port_facts
 from pytest_fabric.declare.facts import qos_facts as qos_facts

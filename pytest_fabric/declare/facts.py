@@ -50,6 +50,11 @@ def firmware_facts(over: str = "port") -> Declaration:
     return _topic("firmware", over, "port")
 
 
+def nccl_tests() -> Declaration:
+    """Declare one run of all_reduce_perf over all GPUs that `collectives` in cluster.yaml names."""
+    return Declaration("collective", "fabric")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")

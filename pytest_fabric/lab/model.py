@@ -230,6 +230,7 @@ class Node:
     `guards_arp` says that each interface answers for its own address only.
     `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
+    A node that `spoils` data adds wrong values to a collective.
     """
 
     name: str
@@ -250,6 +251,7 @@ class Node:
     log: tuple[str, ...] = ()
     log_readers: str = "all"
     iperf3: str = machine.IPERF3
+    spoils: bool = False
 
     @property
     def has_job(self) -> bool:

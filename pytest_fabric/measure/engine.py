@@ -9,8 +9,8 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
+from pytest_fabric.measure import collective, peers, plan, storms
 from pytest_fabric.measure import pair as pair_measurement
-from pytest_fabric.measure import peers, plan, storms
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -93,8 +93,9 @@ class Engine:
         open_jobs = [job for job in jobs if self._known.is_open(job)]
         targets = [*(pair for job in open_jobs for pair in job.touched), *others]
         self._fabric.gather(nodes_of(targets))
-        self._fabric.read(asked(wants, self._cluster))
         self._preconditions.look(targets)
+        readable = collective.permitted(self._fabric, self._preconditions, self._policy, wants)
+        self._fabric.read(asked(readable, self._cluster))
         self._begin(jobs)
 
     def pair(self, want: Want, waiting: Waiting = lambda: None) -> Measured:

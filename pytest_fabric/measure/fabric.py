@@ -129,6 +129,11 @@ class Fabric:
             raise found.with_traceback(None)
         return found
 
+    def refuse(self, topic: str, node: str, error: FabricError) -> None:
+        """Let a reading that must not be made be an error, unless it was made before."""
+        with self._locks[node]:
+            self._readings.setdefault((topic, node), error)
+
     def _read(self, topic: Topic, node: str) -> Reading | FabricError:
         found = self._gathered(node)
         if isinstance(found, FabricError):
@@ -148,7 +153,7 @@ class Fabric:
             with contextlib.suppress(MeasurementError):  # its slot is empty: told by its own checks
                 ends.append(self.end(Port(node, rail)))
         plan = tuple(self.cluster.cables.values())
-        subject = Subject(node, self.facts(node), tuple(ends), plan)
+        subject = Subject(node, self.facts(node), tuple(ends), plan, self.cluster)
         outcomes = self.session(node).collect(topic.job(subject))
         reading = Reading(node, topic.name, topic.read(subject, outcomes))
         self._keep_reading(reading)

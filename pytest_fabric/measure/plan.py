@@ -15,7 +15,7 @@ from pytest_fabric.measure.job import Job as Job
 from pytest_fabric.measure.job import again_key as again_key
 from pytest_fabric.measure.schedule import Task
 from pytest_fabric.measure.settings import resolve
-from pytest_fabric.metrics import LATENCY_TOOLS, OPTIONAL, PROBES, family
+from pytest_fabric.metrics import COLLECTIVES, LATENCY_TOOLS, OPTIONAL, PROBES, family
 from pytest_fabric.results import Pair, PairGroup, Port
 
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
@@ -102,6 +102,8 @@ def load_of(declaration: Declaration, strategy: str) -> str:
     """Return what a measurement may do to others: all ports of a fabric at once disrupt it."""
     if declaration.tool in (*LATENCY_TOOLS, *PROBES):
         return "light"
+    if declaration.tool in COLLECTIVES:
+        return "disruptive"
     if declaration.is_group:
         return "full" if declaration.over == "node" else "disruptive"
     return "disruptive" if strategy == "permutation" else "full"

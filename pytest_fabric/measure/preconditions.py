@@ -30,6 +30,24 @@ class Preconditions:
             self._in_use.update(busy.busy_nodes(self._fabric, ports))
             self._looked_at.update(port.node for port in ports)  # not before the answer is there
 
+    def in_use(self, ports: Iterable[Port]) -> MeasurementError | None:
+        """Return why ports must not be loaded all at once, None when their nodes are idle."""
+        if self._allow_busy:
+            return None
+        wanted = list(ports)
+        with self._looking:
+            new = [port for port in wanted if port.node not in self._looked_at]
+            self._in_use.update(busy.busy_nodes(self._fabric, new))
+            self._looked_at.update(port.node for port in new)
+        reasons = [
+            (n, self._in_use[n]) for n in dict.fromkeys(p.node for p in wanted) if n in self._in_use
+        ]
+        for node, told in reasons:
+            return MeasurementError(
+                node, "busy", "; ".join((*told, busy.REMEDY)).removeprefix(f"{node}: ")
+            )
+        return None
+
     def missed(self, pairs: Iterable[Pair]) -> FabricError | None:
         """Return why pairs cannot be measured, or None."""
         try:

@@ -57,6 +57,9 @@ ALLOWED = tuple(
         rf"iperf3 -J -s -1 -B {HOST} -p \d{{1,5}}",
         rf"iperf3 -J -c {HOST} -B {HOST} -p \d{{1,5}} -t \d{{1,4}} -P \d{{1,3}}",
         r"ss -tinH dst ([0-9.]+|\[[0-9a-f:.]+\]):\d{1,5}",
+        rf"mpirun -np \d{{1,5}} -H {NAME}:\d+(,{NAME}:\d+)* --bind-to numa"
+        r"( -x [A-Z][A-Z0-9_]*=[\w.,:=^/+-]+)* (/[\w./-]+/)?all_reduce_perf"
+        r" -b \d+ -e \d+ -f 2 -g 1 -n \d{1,5}",
         r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
         rf"sudo -n -l {NAME}",
         r"ib_(write|read|send)_lat -V",

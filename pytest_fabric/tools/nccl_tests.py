@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fabric.errors import NotRecognisedError, ToolError
 from pytest_fabric.tools import complaints, nccl_tests_json
@@ -64,6 +64,20 @@ def command(
         raise ValueError("expected 1-64 GPUs and 1-1000000 iterations")
     sizes = ("-b", smallest, "-e", largest, "-f", "2")
     return (f"{collective}_perf", *sizes, "-g", str(gpus), "-n", str(iterations))
+
+
+def launch(
+    hosts: Sequence[str], gpus: int, env: Mapping[str, str], run: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the command line that starts a run on every GPU of hosts with Open MPI's mpirun.
+
+    `env` is what each rank is told; `run` is what `command` returns. ValueError for what is none.
+    """
+    if not hosts or not all(re.fullmatch(r"[A-Za-z0-9][\w.-]*", host) for host in hosts):
+        raise ValueError(f"hosts: expected names of nodes, got {', '.join(hosts) or 'none'}")
+    slots = ",".join(f"{host}:{gpus}" for host in hosts)
+    told = (word for name, value in env.items() for word in ("-x", f"{name}={value}"))
+    return ("mpirun", "-np", str(len(hosts) * gpus), "-H", slots, "--bind-to", "numa", *told, *run)
 
 
 def find_version(text: str) -> str | None:

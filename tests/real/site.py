@@ -27,9 +27,12 @@ nodes:
 rails:
   rail0: {{device: {device}, network: 192.168.77.0/24}}
 profiles:
-  soft: {{extends: builtin/soft-roce}}
+  soft: {{extends: builtin/soft-roce, limits: {tcp}}}
 pairs: {{strategy: ring}}
 """
+
+#: TCP passes the netdev below rxe: that it flows is all that shows here. Fairness has no limit.
+TCP = '{tcp.throughput: ">= 1 Mb/s", tcp.retransmissions: "<= 0.5", tcp.rtt: "<= 1 s"}'
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,9 @@ def make(path: Path, machines: Sequence[Machine], user: str = "root") -> Site:
         f'  {machine.name}: {{profile: soft, address: "127.0.0.1:{machine.ssh_port}"}}'
         for machine in machines
     )
-    (path / "cluster.yaml").write_text(CLUSTER.format(user=user, nodes=nodes, device=DEVICE))
+    (path / "cluster.yaml").write_text(
+        CLUSTER.format(user=user, nodes=nodes, device=DEVICE, tcp=TCP)
+    )
     first = machines[0]
     (path / "ssh_config").write_text(
         "Host *\n"

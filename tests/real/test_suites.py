@@ -64,6 +64,9 @@ SKIPS = (
     "every node has a single port",
     "nodes on a rail, found at most 2",
     "a bisection ",
+    "no limit tcp.fairness",
+    "declares no `collectives`",
+    "declares no switches",
 )
 
 
@@ -80,10 +83,12 @@ def test_healthy_machines_pass_and_values_are_what_the_raw_text_says(site: Site)
         if v.outcome == "skipped"
     )
     measured = site.measurements()
-    assert len(measured) == 2 * 14
+    assert len(measured) == 2 * 15
     for record in measured:
         if record.tool == "ping":
             assert all(way.received > way.sent / 2 for way in record.reach)
+            continue
+        if record.tcp is not None:  # see test_tcp.py
             continue
         text = read_raw(site.latest / record.raw["client.stdout"])["client.stdout"]
         header, row = text.splitlines()[-3:-1]

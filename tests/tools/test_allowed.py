@@ -48,6 +48,8 @@ READS = (
     "iperf3 -J -s -1 -B 10.1.0.2 -p 18600",
     "taskset -c 8,9,10,11 iperf3 -J -c 10.1.0.2 -B 10.1.0.1 -p 18600 -t 5 -P 4",
     "podman exec perf timeout -k 5 25 taskset -c 8 iperf3 -J -s -1 -B fd00::2 -p 18600",
+    "mpirun -np 16 -H n1:8,n2:8 --bind-to numa -x NCCL_IB_HCA==mlx5_0:1 -x NCCL_IB_TC=104 "
+    "/opt/nccl-tests/build/all_reduce_perf -b 268435456 -e 8589934592 -f 2 -g 1 -n 20",
     "ss -tinH dst 10.1.0.2:18600",
     "ss -tinH dst '[fd00::2]:18600'",
     "sudo -n ethtool -S ens1f0np0",
@@ -136,6 +138,10 @@ WRITES = (
     "ping -n -c 100 -i 0.2 -s 56 -f 10.1.0.2",
     "ping -n -c 100 -i 0.2 -s 56 -I -f 10.1.0.2",
     "ping -n -c 100 -i 0.2 -s 56 10.1.0.2 ; reboot",
+    "mpirun -np 2 -H n1:2 --bind-to numa /bin/sh",
+    "mpirun -np 2 -H n1:2 --bind-to numa --mca plm_rsh_agent /tmp/x all_reduce_perf -b 8 -e 8 -f 2 "
+    "-g 1 -n 20",
+    "mpirun -np 2 -H n1:2 --bind-to numa all_reduce_perf -b 8 -e 8 -f 2 -g 1 -n 20 -J /etc/passwd",
     "iperf3 -s -D",
     "iperf3 -J -s -1 -B 10.1.0.2 -p 18600 --logfile /etc/passwd",
     "iperf3 -J -c 10.1.0.2 -B 10.1.0.1 -p 18600 -t 5 -P 4 -F /etc/shadow",

@@ -213,4 +213,14 @@ LOG: tuple[Fault, ...] = (
     ),
 )
 
-FAULTS = (*SYSTEM, *CARDS, *LOG)
+GPUS: tuple[Fault, ...] = (
+    Fault(
+        "wrong_values",
+        ("node",),
+        "a collective that the node takes part in has wrong values",
+        "GPU memory or a PCIe path that damages data and does not tell",
+        on_node=lambda node: replace(node, spoils=True),
+    ),
+)
+
+FAULTS = (*SYSTEM, *CARDS, *LOG, *GPUS)

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_fabric.config import Cluster, why_missing
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.measure.topics import firmware, host, infiniband, link, qos, subnet, wiring
+from pytest_fabric.measure.topics import (
+    collective,
+    firmware,
+    host,
+    infiniband,
+    link,
+    qos,
+    subnet,
+    wiring,
+)
 from pytest_fabric.measure.topics.topic import Topic
 from pytest_fabric.results import Port
 
@@ -24,6 +33,7 @@ TOPICS: Mapping[str, Topic] = {
         wiring.TOPIC,
         infiniband.TOPIC,
         subnet.TOPIC,
+        collective.TOPIC,
     )
 }
 

@@ -21,6 +21,7 @@ Outcomes = Mapping[str, Outcome]
 
 #: The package of each program, as Debian calls it.
 PACKAGES = {
+    "all_reduce_perf": "nccl-tests built with MPI=1, and Open MPI",
     "dcb": "iproute2 5.11 or newer",
     "devlink": "iproute2",
     "dmesg": "util-linux",

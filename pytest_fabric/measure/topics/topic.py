@@ -24,13 +24,15 @@ DEADLINE_S = 60.0
 class Subject:
     """A node that is asked: what it said first, and its declared ports that were found.
 
-    `cables` is the plan of all cables, for a node that is asked about the whole fabric.
+    `cables` is the plan of all cables, for a node that is asked about the whole fabric; `cluster`
+    says what is declared.
     """
 
     node: str
     facts: NodeFacts
     ends: tuple[End, ...]
     cables: tuple[Cable, ...] = ()
+    cluster: Cluster | None = None
 
     def asroot(self, program: str) -> tuple[str, ...]:
         """Return the words before a program that the profile lets run as root, mostly none."""

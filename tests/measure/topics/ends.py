@@ -32,7 +32,7 @@ def subject(
         End(Port(name, rail.name), rail, facts, rdma)
         for rail, rdma in zip(rails, found or (RDMA,), strict=False)
     )
-    return Subject(name, facts, tuple(ends), cables)
+    return Subject(name, facts, tuple(ends), cables, site)
 
 
 def infiniband(*found: RdmaPort, cables: tuple[Cable, ...] = ()) -> Subject:

@@ -1,0 +1,48 @@
+"""A collective against the lab: the slowest port decides, and nobody is disturbed."""
+
+from __future__ import annotations
+
+import pytest
+
+from .runs import ended, run, told, verdicts
+
+DECLARED = """
+collectives: {launcher: gpu002, gpus_per_node: 2}
+"""
+
+
+def declare(site: pytest.Pytester) -> None:
+    text = (site.path / "cluster.yaml").read_text()
+    text = text.replace("    limits:\n", '    limits:\n      collective.busbw: ">= 80 GB/s"\n', 1)
+    (site.path / "cluster.yaml").write_text(text + DECLARED)
+
+
+def test_a_slow_port_and_wrong_values_are_caught(site: pytest.Pytester) -> None:
+    declare(site)
+    faults = ("link_speed@gpu003:rail1", "wrong_values@gpu004")
+    done = run(site, "-m", "collective", "--fabric-load=disruptive", faults=faults)
+
+    assert done.ret == 1
+    assert ended(site) == {
+        ("test_bus_bandwidth", "fabric"): "failed",
+        ("test_no_wrong_values", "fabric"): "failed",
+    }
+    assert "8192 MiB: 4" in told(site, "failed")["test_bus_bandwidth", "fabric"]
+    assert "Traceback" not in done.stdout.str() + done.stderr.str()
+
+
+def test_a_run_of_usual_load_skips_it(site: pytest.Pytester) -> None:
+    declare(site)
+    run(site, "-m", "collective")
+
+    assert {(v.outcome, v.message) for v in verdicts(site)} == {
+        ("skipped", "collective is disruptive load, this run may only be full")
+    }
+
+
+def test_gpus_in_use_are_left_alone(site: pytest.Pytester) -> None:
+    declare(site)
+    run(site, "-m", "collective", "--fabric-load=disruptive", faults=("gpu_job@gpu001",))
+
+    assert set(ended(site).values()) == {"error"}
+    assert all("computes on a GPU" in text for text in told(site, "error").values())
