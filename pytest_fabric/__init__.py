@@ -22,6 +22,8 @@ from pytest_fabric.declare import (
     qos_facts,
     rdma_reach,
     subnet_facts,
+    switch_facts,
+    switch_window,
     wiring_facts,
 )
 from pytest_fabric.markers import catches, measure
@@ -53,6 +55,8 @@ __all__ = [
     "qos_facts",
     "rdma_reach",
     "subnet_facts",
+    "switch_facts",
+    "switch_window",
     "us",
     "wiring_facts",
 ]

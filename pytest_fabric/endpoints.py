@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fabric.config import Cluster
+from pytest_fabric.config import Cluster, Switch
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.transport import Endpoint
 
@@ -105,15 +105,23 @@ class Lab:
 
 
 def of(cluster: Cluster, lab: Lab | None) -> dict[str, Endpoint]:
-    """Return how each node of a cluster is reached."""
+    """Return how each node, and each switch that is logged in to, is reached."""
     if lab is not None:
         return in_lab(cluster, lab.address)
-    return {name: _of_node(name, cluster) for name in cluster.nodes}
+    return {
+        **{name: _of_node(name, cluster) for name in cluster.nodes},
+        **{name: _of_switch(one, cluster) for name, one in _switches(cluster).items()},
+    }
 
 
 def in_lab(cluster: Cluster, address: Mapping[str, Any]) -> dict[str, Endpoint]:
-    """Return how each node is reached in a lab that said where it is."""
-    return {name: _in_lab(name, address, cluster) for name in cluster.nodes}
+    """Return how each node and switch is reached in a lab that said where it is."""
+    names = (*cluster.nodes, *_switches(cluster))
+    return {name: _in_lab(name, address, cluster) for name in names}
+
+
+def _switches(cluster: Cluster) -> dict[str, Switch]:
+    return {name: one for name, one in cluster.switches.items() if one.files is None}
 
 
 def _in_lab(name: str, address: Mapping[str, Any], cluster: Cluster) -> Endpoint:
@@ -141,8 +149,26 @@ def _of_node(name: str, cluster: Cluster) -> Endpoint:
         config=ssh.config,
         jump=ssh.jump,
         path=cluster.tools.path,
-        # What cluster.yaml does not say is left to ~/.ssh/config.
-        connect_timeout_s=(
-            ssh.connect_timeout.number if "connect_timeout" in ssh.model_fields_set else None
-        ),
+        connect_timeout_s=_timeout_s(cluster),
     )
+
+
+def _of_switch(switch: Switch, cluster: Cluster) -> Endpoint:
+    """Return how a switch is reached: over SSH, also where the nodes are this machine."""
+    ssh = cluster.ssh
+    return Endpoint(
+        node=switch.name,
+        kind="ssh",
+        host=switch.address,
+        port=switch.port or ssh.port,
+        user=switch.user or ssh.user,
+        config=ssh.config,
+        jump=ssh.jump,
+        connect_timeout_s=_timeout_s(cluster),
+    )
+
+
+def _timeout_s(cluster: Cluster) -> float | None:
+    """Return how long a log-in may take; what cluster.yaml does not say is ~/.ssh/config's."""
+    ssh = cluster.ssh
+    return ssh.connect_timeout.number if "connect_timeout" in ssh.model_fields_set else None

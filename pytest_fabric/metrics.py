@@ -162,6 +162,25 @@ TOPICS: dict[str, dict[str, str]] = {
         "roce.netdev_mtu": "B",
         "roce.same_subnet": "",
     },
+    # Of the switch end of a port's cable: what it is set up for, then what it counted in the run.
+    "switch": {
+        "switch.state": "word",
+        "switch.speed": "b/s",
+        "switch.fec": "word",
+        "switch.mtu": "B",
+        "switch.neighbour": "word",
+        "switch.neighbour_port": "word",
+        "switch.neighbour_description": "word",
+        "switch.pfc_missing": "",
+        "switch.ecn_missing": "",
+    },
+    "switch_window": {
+        "switch.rx_errors": "",
+        "switch.fec_uncorrected": "",
+        "switch.queue_drops": "",
+        "switch.pause_sent": "",
+        "switch.pause_received": "",
+    },
 }
 
 #: What several pairs at once show; shares of a rate refer to the sum of a node's ports, to the line
@@ -180,7 +199,7 @@ GROUP_METRICS = {
     "bisection.slowest": "b/s",
 }
 
-#: What `wiring.switch` says where the other end was looked for, and nothing is there.
+#: What `wiring.switch`, and a switch's neighbour, say where nothing is at the other end.
 NOBODY = "(no neighbour)"
 
 FACT_UNITS = {name: unit for metrics in TOPICS.values() for name, unit in metrics.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_fabric import grouping, inventory
-from pytest_fabric.config import why_missing
+from pytest_fabric.config import SWITCHES, why_missing
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.markers import declared
@@ -67,6 +67,11 @@ def _targets(
         return (NoTarget(over, reason, is_skipped=True),)
     if declaration is not None and declaration.is_group and chosen.ports:
         return _groups(chosen, declaration)
+    if declaration is not None and declaration.tool in SWITCHES:
+        ports = tuple(port for port in chosen.ports if chosen.cluster.switch(port) is not None)
+        asked = ", ".join(chosen.cluster.switches)
+        why = f"no port that was selected is cabled to a switch that is asked: {asked}"
+        return ports or (NoTarget(over, why, is_skipped=True),)
     return chosen.targets(over) or (NoTarget(over, _why_none(chosen, over)),)
 
 

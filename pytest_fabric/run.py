@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fabric import counters, endpoints, followup, group_answers
 from pytest_fabric.answers import Source
-from pytest_fabric.config import Baseline
+from pytest_fabric.config import Baseline, fold, unasked
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import ConfigError, MeasurementError
 from pytest_fabric.grown import Grown
@@ -74,7 +74,8 @@ class FabricRun:
         self._pool = Pool(reached, holder(self.directory.path.name), self.directory.audit)
         fabric = Fabric(self.cluster, self._pool, self._keep_facts, self.directory.reading)
         self.engine = Engine(fabric, policy, self._keep_measurement, self._misses)
-        self.source: Source = Reality(self.engine, fabric, self._earlier)
+        windows = None if history.resumed is None else history.resumed.readings
+        self.source: Source = Reality(self.engine, fabric, self._earlier, windows)
         if stored is not None:
             name = str(stored.path)
             for facts in stored.facts.values():
@@ -225,6 +226,9 @@ class FabricRun:
             )
         if self._history.without_baseline:
             notes.append(f"--fabric-no-baseline: {self._left_out()}")
+        left = unasked(self.cluster, self.inventory.ports) if self.cluster.switches else []
+        if left:
+            notes.append(f"not asked, since `switches:` does not have them: {fold(left)}")
         return notes
 
     def _left_out(self) -> str:

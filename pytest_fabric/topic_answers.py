@@ -7,7 +7,8 @@ from typing import Protocol
 
 import pytest
 
-from pytest_fabric import fleet
+from pytest_fabric import fleet, switch_ends
+from pytest_fabric.config import SWITCHES
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import MissingValueError
 from pytest_fabric.inventory import Inventory
@@ -44,6 +45,10 @@ class TopicAnswers:
 
     def of(self, item: pytest.Item, topic: str, target: Target) -> TopicResult:
         """Return what a target says. Raises MeasurementError, TransportError."""
+        if topic in SWITCHES:
+            assert isinstance(target, Port)
+            known = (self._cluster, self._source, topic, target, ledger_of(item))
+            return switch_ends.result(*known, self._limits(target).require, self._source.port)
         node = target.node if isinstance(target, Port) else str(target)
         facts = self._source.reading(topic, node).facts.get(str(target))
         if facts is None:

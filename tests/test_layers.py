@@ -69,6 +69,7 @@ GLUE = {
     "selection",
     "sources",
     "subjects",
+    "switch_ends",
     "topic_answers",
     "wants",
     "worker",

@@ -1,6 +1,6 @@
 """The cluster file: read, checked with every problem at its line, and turned into frozen models."""
 
-from pytest_fabric.config.applies import has_infiniband, why_missing
+from pytest_fabric.config.applies import SWITCHES, has_infiniband, unasked, why_missing
 from pytest_fabric.config.cables import Cable
 from pytest_fabric.config.hardware import Network
 from pytest_fabric.config.limits import (
@@ -33,8 +33,10 @@ from pytest_fabric.config.sections import (
     TrafficSettings,
     Waiver,
 )
+from pytest_fabric.config.switches import Switch
 
 __all__ = [
+    "SWITCHES",
     "Absolute",
     "Baseline",
     "Cable",
@@ -59,6 +61,7 @@ __all__ = [
     "Roce",
     "Selector",
     "Ssh",
+    "Switch",
     "Tools",
     "TrafficSettings",
     "Waiver",
@@ -72,5 +75,6 @@ __all__ = [
     "load",
     "load_text",
     "payload_rate_bps",
+    "unasked",
     "why_missing",
 ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pytest_fabric.config.models import Cluster
+from pytest_fabric.results import Port
+
+#: The topics that switches are asked about, and not nodes.
+SWITCHES = frozenset({"switch", "switch_window"})
 
 
 def has_infiniband(cluster: Cluster, node: str) -> bool:
@@ -46,6 +50,21 @@ def _without_collective(cluster: Cluster) -> str | None:
     )
 
 
+def _without_switches(cluster: Cluster) -> str | None:
+    if cluster.switches:
+        return None
+    return (
+        f"{cluster.source.name} declares no switches: add `switches: {{leaf-0: {{os: sonic}}}}`, "
+        "names of the plan of the cables, and their ends of the cables are judged too"
+    )
+
+
+def unasked(cluster: Cluster, ports: Iterable[Port]) -> list[str]:
+    """Return the switches at which ports are cabled, and which nobody asks, in their order."""
+    left = (port for port in ports if port in cluster.cables and cluster.switch(port) is None)
+    return list(dict.fromkeys(cluster.cables[port].switch for port in left))
+
+
 #: By topic or tool: returns why a cluster has nothing for it, or None when it has.
 MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
     "iperf3": _without_tcp,
@@ -53,6 +72,7 @@ MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
     "wiring": _without_plan,
     "infiniband": _without_infiniband,
     "subnet": _without_infiniband,
+    **dict.fromkeys(SWITCHES, _without_switches),
 }
 
 

@@ -41,11 +41,20 @@ def _equal(metric: str, number: int, mark: Mark, name: str) -> Limit:
     return Limit(metric, (clause,), str(clause), str(mark), name)
 
 
-def room(name: str, table: Table, link: Link) -> Limit | None:
-    """Return the least MTU of the network device in which the declared RDMA MTU has room."""
+def room(name: str, table: Table, link: Link) -> Iterator[Limit]:
+    """Yield the least MTU in which the declared RDMA MTU has room: the host's, and the switch's."""
     if link.mtu is None:
-        return None
+        return
     clause = Absolute(">=", Quantity(link.mtu + ROCE_HEADERS, "B"))
     text = f">= {link.mtu + ROCE_HEADERS} B"
     source = str(table["link"].marks["mtu"])
-    return Limit("roce.netdev_mtu", (clause,), text, source, name)
+    for metric in ("roce.netdev_mtu", "switch.mtu"):
+        yield Limit(metric, (clause,), text, source, name)
+
+
+def far_speed(name: str, table: Table, link: Link) -> Iterator[Limit]:
+    """Yield the speed of the switch end of a cable: that of the host's end."""
+    if link.speed is not None:
+        clause = Absolute("==", link.speed)
+        source = str(table["link"].marks["speed"])
+        yield Limit("switch.speed", (clause,), str(clause), source, name)

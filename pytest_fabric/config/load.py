@@ -12,6 +12,7 @@ from pytest_fabric.config.problems import Problems
 from pytest_fabric.config.profile import Profiles
 from pytest_fabric.config.references import References
 from pytest_fabric.config.sections import Ssh
+from pytest_fabric.config.switches import read_switches
 from pytest_fabric.config.wording import got, quoted
 from pytest_fabric.config.written import ClusterFile, Head
 from pytest_fabric.config.yaml_lines import MAX_BYTES, Table, parse, read_text, shown
@@ -46,6 +47,9 @@ def load_text(text: str, path: Path) -> Cluster:
     references.collectives()
     lab = references.lab(head.lab)
     cables = _read_plan(head.cables, path, tree, inventory, problems)
+    switches = read_switches(
+        head.switches, tree.get("switches"), path, inventory.marks, cables, problems
+    )
     problems.refuse()
     return Cluster(
         name=head.name,
@@ -64,6 +68,7 @@ def load_text(text: str, path: Path) -> Cluster:
         waivers=head.waivers,
         cables=cables,
         collectives=head.collectives,
+        switches=switches,
     )
 
 

@@ -29,6 +29,7 @@ from pytest_fabric.config.sections import (
     TrafficSettings,
     Waiver,
 )
+from pytest_fabric.config.switches import Switch
 from pytest_fabric.results import Port
 
 
@@ -163,6 +164,7 @@ class Cluster(Strict):
     waivers: tuple[Waiver, ...] = ()
     cables: dict[Port, Cable] = Field(default_factory=dict)
     collectives: Collectives | None = None
+    switches: dict[str, Switch] = Field(default_factory=dict)
 
     def ports(self) -> tuple[Port, ...]:
         """Return every port in the order of the inventory, those of excluded nodes left out."""
@@ -198,3 +200,15 @@ class Cluster(Strict):
     def cable(self, port: Port) -> Cable | None:
         """Return the planned cable of a port, or None where no plan has it."""
         return self.cables.get(port)
+
+    def switch(self, port: Port) -> Switch | None:
+        """Return the switch at the other end of a port's cable, None for one that is not asked."""
+        cable = self.cables.get(port)
+        wanted = None if cable is None else cable.switch.casefold()
+        return next((one for name, one in self.switches.items() if name.casefold() == wanted), None)
+
+    def cabled(self, switch: str) -> tuple[Cable, ...]:
+        """Return the cables that the plan has at a switch, in the order of the inventory."""
+        wanted = switch.casefold()
+        planned = (self.cables.get(port) for port in self.ports())
+        return tuple(one for one in planned if one and one.switch.casefold() == wanted)

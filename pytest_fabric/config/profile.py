@@ -153,9 +153,10 @@ def build(name: str, table: Table, problems: Problems, partial: bool = False) ->
     _check_names(table, problems)
     if keys is None:
         return None
-    room = declared.room(name, table, keys.link) if keys.roce else None
-    if room is not None:  # a site may ask for more
-        limits.setdefault(room.metric, room)
+    if keys.roce:
+        room = declared.room(name, table, keys.link)
+        for limit in (*room, *declared.far_speed(name, table, keys.link)):
+            limits.setdefault(limit.metric, limit)  # a site may ask for more
     _check_layer(table, keys, problems)
     _check_rates(name, table, keys, limits, problems)
     if problems.told > before:

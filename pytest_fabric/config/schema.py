@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_fabric import metrics
-from pytest_fabric.config import models, sections, written
+from pytest_fabric.config import models, sections, switches, written
 from pytest_fabric.config.limits import EXAMPLES
 from pytest_fabric.config.written import SELECTORS, ClusterFile
 
@@ -19,7 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def cluster_schema() -> dict[str, Any]:
     """Return the JSON schema of a cluster file; keys carry the text that explains them."""
     schema = ClusterFile.model_json_schema()
-    notes = _notes(sections) | _notes(models) | _notes(written)
+    notes = _notes(sections) | _notes(models) | _notes(switches) | _notes(written)
     for name, definition in [*schema["$defs"].items(), ("ClusterFile", schema)]:
         for key, value in definition.get("properties", {}).items():
             text = _note(name, key, notes)
@@ -51,7 +51,8 @@ def _limit(unit: str) -> dict[str, Any]:
 
 def _note(model: str, key: str, notes: dict[str, dict[str, str]]) -> str:
     """Return the text below a model's field, or below that of the model it is derived from."""
-    found = getattr(written, model, None) or getattr(sections, model)
+    homes = (written, sections, switches)
+    found = next(getattr(home, model) for home in homes if hasattr(home, model))
     texts = (notes.get(base.__name__, {}).get(key, "") for base in found.__mro__)
     return next(filter(None, texts), "")
 

@@ -22,6 +22,7 @@ from pytest_fabric.config.sections import (
     Tools,
     Waiver,
 )
+from pytest_fabric.config.switches import SwitchKeys
 from pytest_fabric.config.wording import expected
 from pytest_fabric.errors import ConfigError
 
@@ -163,6 +164,8 @@ class Head(Strict):
     """A collective of all GPUs to run; none otherwise."""
     cables: Text | None = None
     """The plan of the cables, a CSV file: node, rail, switch, switch_port, length."""
+    switches: dict[str, SwitchKeys] = Field(default_factory=dict)
+    """The switches that are asked about their ends of the cables, by name or node set."""
 
 
 class ClusterFile(Head):

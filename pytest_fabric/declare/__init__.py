@@ -13,6 +13,8 @@ from pytest_fabric.declare.facts import node_facts as node_facts
 from pytest_fabric.declare.facts import port_facts as port_facts
 from pytest_fabric.declare.facts import qos_facts as qos_facts
 from pytest_fabric.declare.facts import subnet_facts as subnet_facts
+from pytest_fabric.declare.facts import switch_facts as switch_facts
+from pytest_fabric.declare.facts import switch_window as switch_window
 from pytest_fabric.declare.facts import wiring_facts as wiring_facts
 from pytest_fabric.declare.groups import bisection as bisection
 from pytest_fabric.declare.groups import incast as incast

@@ -55,6 +55,19 @@ def nccl_tests() -> Declaration:
     return Declaration("collective", "fabric")
 
 
+def switch_facts() -> Declaration:
+    """Declare how the switch end of a port's cable is set up, as the switch says."""
+    return Declaration("switch", "port")
+
+
+def switch_window() -> Declaration:
+    """Declare what the switch end of a port's cable counted while the run loaded the fabric.
+
+    It ends when all that the run measures has been measured: such tests belong behind all others.
+    """
+    return Declaration("switch_window", "port")
+
+
 def _topic(topic: str, over: str, usual: str) -> Declaration:
     if over not in (usual, "fabric"):
         raise ValueError(f"{topic}_facts(over={over!r}): expected {usual} or fabric")

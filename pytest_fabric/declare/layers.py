@@ -11,6 +11,7 @@ LAYERS = {
     "host": "systems are set up for RDMA",
     "firmware": "firmware and drivers are those that are declared, and alike",
     "qos": "the class of RDMA traffic, at the hosts",
+    "switch": "the switch end of each cable",
     "reach": "ports reach each other, with small and with full packets",
     "subnet": "the InfiniBand subnet as one node sees it",
     "pair": "latency, bandwidth and counters of pairs",

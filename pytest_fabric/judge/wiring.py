@@ -52,11 +52,11 @@ def find(port: Port, plan: Plan, facts: Facts) -> Finding:
     if switch == NOBODY:
         reason = "; ".join(facts["wiring.switch"].detail)
         return Finding(port, "missing", f"{reason}; {planned}")
-    if _is_at(cable, switch, name, description):
+    if is_at(cable, switch, name, description):
         return Finding(port, "correct", f"at {switch} {name}, as {cable.source} plans it")
     seen = f"at {switch} {name}"
     for other, its in plan.items():
-        if other != port and _is_at(its, switch, name, description):
+        if other != port and is_at(its, switch, name, description):
             return Finding(
                 port, "taken", f"{seen}, the place of {other} ({its.source}); {planned}", other
             )
@@ -72,7 +72,7 @@ def _said(port: Port, facts: Facts, metric: str) -> str:
     return str(fact.value)
 
 
-def _is_at(cable: Cable, switch: str, name: str, description: str) -> bool:
+def is_at(cable: Cable, switch: str, name: str, description: str) -> bool:
     """Return whether a cable is planned where a port sees itself.
 
     A switch gives its port an ID and a description; either may be the name that people use.

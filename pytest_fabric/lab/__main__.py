@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     seed = cluster.lab.seed if options.seed is None else options.seed
     scale = cluster.lab.time if options.time is None else options.time
-    fabric = Fabric(nodes, seed, scale, cluster.lab.start)
+    fabric = Fabric((*nodes, *build.switches(cluster)), seed, scale, cluster.lab.start)
     server = Server(fabric)
     broken = _stop_when_broken(server)
     switches = Switches(build.nodes(cluster), fabric, server, options.fault, known)

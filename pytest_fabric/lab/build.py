@@ -64,6 +64,22 @@ def nodes(cluster: config.Cluster) -> tuple[Node, ...]:
     return wired(cabled(made, cluster), cluster)
 
 
+def switches(cluster: config.Cluster) -> tuple[Node, ...]:
+    """Return the lab's switches for an inventory: those that are logged in to."""
+    return tuple(
+        Node(
+            name=name,
+            address=switch.address,
+            ports=(),
+            perftest=PERFTEST,
+            os=switch.os,
+            sockets=tuple(cable.switch_port for cable in cluster.cabled(name)),
+        )
+        for name, switch in cluster.switches.items()
+        if switch.files is None
+    )
+
+
 def _places(cluster: config.Cluster) -> Iterator[Place]:
     hosts: Counter[config.Network] = Counter()
     fallback = list(UNDECLARED.subnets(new_prefix=16))

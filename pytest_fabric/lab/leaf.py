@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: What SONiC gives a port without further words, in bytes.
+MTU = 9100
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -15,6 +18,8 @@ class Leaf:
     A leaf that does not keep the class sends everything on with DSCP 0. Without headroom, frames
     that are under way when it pauses find no buffer. It may delay notifications of congestion, and
     others may keep its uplinks `busy` in part.
+    Of its end of the cable: `fec` as SONiC calls it, frames a second that come in damaged, and
+    frames a second of others that lossless queues drop.
     """
 
     uplinks: tuple[float, ...] = ()
@@ -25,6 +30,9 @@ class Leaf:
     has_headroom: bool = True
     delays_notices: bool = False
     busy: float = 0.0
+    fec: str = "rs"
+    errors_per_s: float = 0.0
+    drops_per_s: float = 0.0
 
 
 #: A switch that has no way up, and no class for RDMA.

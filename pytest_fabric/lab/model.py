@@ -228,6 +228,7 @@ class Node:
     `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
     subnet has no manager.
     `guards_arp` says that each interface answers for its own address only.
+    A switch has no ports of its own but `sockets`, by the names of the plan, and `os` sonic.
     `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
     A node that `spoils` data adds wrong values to a collective.
@@ -252,6 +253,8 @@ class Node:
     log_readers: str = "all"
     iperf3: str = machine.IPERF3
     spoils: bool = False
+    os: str = "linux"
+    sockets: tuple[str, ...] = ()
 
     @property
     def has_job(self) -> bool:

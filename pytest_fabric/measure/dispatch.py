@@ -16,6 +16,9 @@ from pytest_fabric.measure.schedule import Schedule, Task
 
 T = TypeVar("T")
 
+#: How often whoever waits for the end of all tasks looks up, in seconds.
+LOOK_S = 0.25
+
 #: Gives back what a task claims, unless that was done before; told whether it went as usual.
 Free = Callable[[bool], None]
 
@@ -104,6 +107,13 @@ class Dispatcher(Generic[T]):
             waiting = self._schedule.waiting
             done = len(self._results) - len(running) - len(self._schedule.settling) - waiting
             return Status(running, waiting, done, self._schedule.left_s(time.monotonic()))
+
+    def rest(self) -> None:
+        """Wait until every task that is known has its result."""
+        with self._changed:
+            known = self._schedule
+            while known.running or known.settling or known.waiting:
+                self._changed.wait(LOOK_S)
 
     def give_up(self, which: Callable[[Task], bool], reason: BaseException) -> None:
         """Let tasks that have not started fail for a reason."""

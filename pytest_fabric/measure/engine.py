@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
-from pytest_fabric.measure import collective, peers, plan, storms
+from pytest_fabric.measure import collective, peers, plan, storms, switches
 from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
@@ -72,6 +72,7 @@ class Engine:
         self._given_up: set[str] = set()
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._known = Known((), misses, policy.confirm)
+        self._loads: set[str] = set()
         self.taken_over = 0
         self._over: Failure | None = None
         self._deadline = Deadline(policy.timeout_s, self._time_is_over)
@@ -93,6 +94,7 @@ class Engine:
         open_jobs = [job for job in jobs if self._known.is_open(job)]
         targets = [*(pair for job in open_jobs for pair in job.touched), *others]
         self._fabric.gather(nodes_of(targets))
+        self._fabric.switches.begin(switches.asked(wants, self._cluster))
         self._preconditions.look(targets)
         readable = collective.permitted(self._fabric, self._preconditions, self._policy, wants)
         self._fabric.read(asked(readable, self._cluster))
@@ -132,6 +134,11 @@ class Engine:
         status = self._dispatcher.status()
         names = tuple(self._jobs[key].name for key in status.running)
         return Progress(names, status.waiting, status.done, status.left_s)
+
+    def rest(self) -> frozenset[str]:
+        """Wait until all has been measured; return the loads that were made."""
+        self._dispatcher.rest()
+        return frozenset(self._loads)
 
     def stop(self) -> None:
         """Start nothing more; what runs ends with its sessions."""

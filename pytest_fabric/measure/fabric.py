@@ -12,6 +12,7 @@ from pytest_fabric.config import Cluster
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import facts
 from pytest_fabric.measure.end import End
+from pytest_fabric.measure.switches import Switches
 from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.results import NodeFacts, Port, Reading
 from pytest_fabric.tools import allowed
@@ -80,10 +81,15 @@ class Fabric:
         self._ends: dict[Port, End] = {}
         self._readings: dict[tuple[str, str], Reading | FabricError] = {}
         self._locks = {name: threading.RLock() for name in cluster.nodes}
+        self.switches = Switches(cluster, self._ask_switch, keep_reading)
 
     def session(self, node: str) -> CheckedSession:
         """Return the session of a node. Raises TransportError, the same one each time."""
         return CheckedSession(self._pool.session(node), self.cluster.tools.prefix)
+
+    def _ask_switch(self, switch: str, collect: Collect) -> dict[str, Outcome]:
+        """Return what a switch answers; the prefix of tools is for nodes. Raises TransportError."""
+        return CheckedSession(self._pool.session(switch), ()).collect(collect)
 
     def lost(self) -> Sequence[str]:
         """Return the nodes whose connection was lost after they had been reached."""

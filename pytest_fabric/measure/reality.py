@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from pytest_fabric.measure import switches
 from pytest_fabric.measure.earlier import Earlier, Past
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import CheckedSession, Fabric
@@ -13,12 +14,23 @@ from pytest_fabric.results import Measured, Measurement, NodeFacts, Port, RdmaPo
 
 
 class Reality:
-    """Answers as a replay does, from nodes that are there."""
+    """Answers as a replay does, from nodes that are there.
 
-    def __init__(self, engine: Engine, fabric: Fabric, earlier: Earlier) -> None:
+    `windows` are the readings of a run that is resumed: of a window they hold where this run has
+    nothing left to measure.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        fabric: Fabric,
+        earlier: Earlier,
+        windows: Mapping[tuple[str, str], Reading] | None = None,
+    ) -> None:
         self._engine = engine
         self._fabric = fabric
         self._earlier = earlier
+        self._windows = windows or {}
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -49,7 +61,16 @@ class Reality:
         return self._fabric.facts(name)
 
     def reading(self, topic: str, node: str) -> Reading:
-        """Return what a node says about a topic. Raises TransportError, MeasurementError."""
+        """Return what a node or a switch says about a topic, of a window when it is over.
+
+        Raises TransportError, MeasurementError.
+        """
+        if topic == switches.FACTS:
+            return self._fabric.switches.facts(node)
+        if topic == switches.WINDOW:
+            loads = self._engine.rest()
+            known = None if loads else self._windows.get((topic, node))
+            return self._fabric.switches.window(node, "disruptive" in loads, known)
         return self._fabric.reading(TOPICS[topic], node)
 
     def shell(self, node: str) -> CheckedSession:

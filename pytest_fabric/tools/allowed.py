@@ -50,6 +50,10 @@ ALLOWED = tuple(
         rf"sminfo( -C {NAME} -P \d+)?",
         rf"iblinkinfo --line( -C {NAME} -P \d+)?( -D 0)?",
         r"rdma resource show (ctx|qp)",
+        r"show (interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
+        r"show queue watermark unicast",
+        r"(portstat|queuestat) -j",
+        r"sonic-cfggen -d --var-json (PORT_QOS_MAP|QUEUE|WRED_PROFILE)",
         r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
         r"stat -c %U:%n( /proc/[0-9]+)+",
         rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"

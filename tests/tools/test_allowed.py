@@ -39,6 +39,14 @@ READS = (
     "ib_write_lat -V",
     "rdma resource show ctx",
     "rdma resource show qp",
+    "show interfaces status",
+    "show interfaces counters fec-stats",
+    "show pfc counters",
+    "show lldp neighbors",
+    "show queue watermark unicast",
+    "portstat -j",
+    "queuestat -j",
+    "sonic-cfggen -d --var-json WRED_PROFILE",
     "nvidia-smi --query-compute-apps=pid,process_name --format=csv",
     "stat -c %U:%n /proc/4711 /proc/12",
     "sleep 2",
@@ -68,6 +76,11 @@ READS = (
 )
 
 WRITES = (
+    "sonic-cfggen -d -w --var-json QUEUE",
+    "sonic-cfggen -d --var-json TACPLUS",
+    "portstat -c",
+    "queuestat -j -c",
+    "show pfc counters --clear",
     "ethtool -s ens1f0np0 speed 100000",
     "ethtool -K ens1f0np0 gro off",
     "ethtool --set-fec ens1f0np0 encoding off",

@@ -27,10 +27,13 @@ from pytest_fabric.lab.commands import (
     nvidia_smi,
     perftest,
     ping,
+    portstat,
     rdma,
     readlink,
+    show,
     sleep,
     sminfo,
+    sonic_cfggen,
     ss,
     stat,
     sudo,
@@ -47,7 +50,7 @@ Command = Callable[[Call], Result | Process]
 def start(call: Call) -> Process:
     """Start a command by the last part of its path; an unknown one ends with status 127."""
     name = call.argv[0].rpartition("/")[2]
-    command = COMMANDS.get(name)
+    command = (SONIC if call.node.os == "sonic" else COMMANDS).get(name)
     if command is None or name in call.node.missing_tools:
         return ended(Result(127, stderr=f"sh: 1: {call.argv[0]}: not found\n"))
     outcome = command(call)
@@ -87,4 +90,13 @@ COMMANDS: Mapping[str, Command] = {
     "uname": uname.run,
     "usable": usable.run,
     **dict.fromkeys(perftest.PROGRAMS, perftest.run),
+}
+
+#: What a switch answers to, beside what each system has.
+SONIC: Mapping[str, Command] = {
+    "portstat": portstat.ports,
+    "queuestat": portstat.queues,
+    "show": show.run,
+    "sonic-cfggen": sonic_cfggen.run,
+    **{name: COMMANDS[name] for name in ("cat", "echo", "hostname", "id", "sleep", "uname")},
 }

@@ -18,6 +18,7 @@ from pytest_fabric.lab.faults import (
     qos,
     reach,
     subnet,
+    switch,
     tcp,
     tools,
     traffic,
@@ -30,7 +31,9 @@ from pytest_fabric.results import Port as PortId
 
 CATALOGUE = {
     fault.name: fault
-    for module in (link, path, traffic, qos, host, wiring, subnet, tools, reach, tcp, fabric)
+    for module in (
+        *(link, path, traffic, qos, host, wiring, switch, subnet, tools, reach, tcp, fabric),
+    )
     for fault in module.FAULTS
 }
 

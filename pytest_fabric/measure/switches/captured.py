@@ -1,0 +1,82 @@
+"""What a site has captured of a switch: a file for each command, in `before/` and `after/`.
+
+`before/status.txt` is what `show interfaces status` printed before the load, and so on: the names
+are those of the sections in `facts` and `counts`. What is old says nothing of this run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.transport import Outcome
+
+#: How old a capture may be, in seconds: a day, in which cables and settings change seldom.
+AGE_S = 86_400.0
+
+#: More is no output of these commands.
+MOST_BYTES = 10 * 2**20
+
+
+def path_of(folder: Path, when: str, section: str) -> Path:
+    """Return where the output of a section is."""
+    return folder / when / f"{section}.txt"
+
+
+def read(switch: str, folder: Path, when: str, sections: Iterable[str]) -> dict[str, Outcome]:
+    """Return the sections as if they had been run now. Raises MeasurementError."""
+    found = {}
+    for section in sections:
+        path = path_of(folder, when, section)
+        taken_s(switch, path)
+        try:
+            with path.open("rb") as opened:
+                data = opened.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise _missing(switch, path, error) from None
+        text = data.decode("utf-8", "replace")
+        found[section] = Outcome("exit", 0, text, "", len(data) > MOST_BYTES, 0.0)
+    return found
+
+
+def window_s(switch: str, folder: Path, sections: Iterable[str]) -> float:
+    """Return the seconds between the two captures, at least. Raises MeasurementError."""
+    names = list(sections)
+    before = max(taken_s(switch, path_of(folder, "before", name)) for name in names)
+    after = min(taken_s(switch, path_of(folder, "after", name)) for name in names)
+    if after <= before:
+        raise MeasurementError(
+            switch,
+            "stale_file",
+            f"expected {folder / 'after'} to be captured later than {folder / 'before'}, found it "
+            f"{before - after:.0f} s earlier: capture it again behind the load",
+        )
+    return after - before
+
+
+def taken_s(switch: str, path: Path) -> float:
+    """Return when a file was captured, in seconds of the epoch. Raises MeasurementError."""
+    try:
+        taken = path.stat().st_mtime
+    except OSError as error:
+        raise _missing(switch, path, error) from None
+    age = time.time() - taken
+    if age > AGE_S:
+        raise MeasurementError(
+            switch,
+            "stale_file",
+            f"expected {path} of the last 24 hours, found it {age / 3600:.0f} hours old: capture "
+            "it again",
+        )
+    return taken
+
+
+def _missing(switch: str, path: Path, error: OSError) -> MeasurementError:
+    return MeasurementError(
+        switch,
+        "missing_file",
+        f"expected what the site has captured in {path}: {error.strerror}; README names the "
+        "command of each file",
+    )

@@ -1,0 +1,224 @@
+"""What the switch end of each cable counted in a window: errors, drops, and pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fabric.measure.switches.far import Facts, Far, find, told
+from pytest_fabric.measure.topics.heard import Outcomes, Unread
+from pytest_fabric.metrics import TOPICS
+from pytest_fabric.results import Fact
+from pytest_fabric.tools import (
+    sonic_counters,
+    sonic_pfc,
+    sonic_queues,
+    sonic_status,
+    sonic_watermark,
+)
+from pytest_fabric.tools.sonic_counters import PortCounters
+
+METRICS = TOPICS["switch_window"]
+
+#: The commands by section; files that a site captures have these names.
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "status": sonic_status.command(),
+    "counters": sonic_counters.command(),
+    "fec": sonic_counters.command("fec-stats"),
+    "pause": sonic_pfc.command(),
+    "drops": sonic_queues.command(),
+    "peaks": sonic_watermark.command("queue_unicast"),
+}
+
+#: Seconds until what was counted is in the switch's database: it collects queues every 10 s, ports
+#: every second (defaults of `counterpoll` in sonic-net/sonic-utilities).
+REFRESH_S = 11
+
+#: What stands before the second reading.
+WAIT: Mapping[str, tuple[str, ...]] = {
+    "wait": ("sleep", f"{REFRESH_S / 2:g}"),
+    "wait-on": ("sleep", f"{REFRESH_S / 2:g}"),
+}
+
+#: Packets below which a window shows nothing: one ping of this program has 3,000.
+MOVED = 1000
+
+FORCED = "this run has forced congestion, under which a lossless fabric must pause"
+
+
+@dataclass(frozen=True)
+class Window:
+    """Two readings of a switch, and the seconds between them.
+
+    `forced` says that congestion was forced meanwhile.
+    """
+
+    before: Outcomes
+    after: Outcomes
+    seconds: float
+    forced: bool = False
+
+
+def read_window(ends: Sequence[Far], window: Window) -> Facts:
+    """Return by how much each end's counters grew; every metric has a value or its problem."""
+    return {str(far.port): dict(_end(far, window)) for far in ends}
+
+
+def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
+    where = far.cable.switch
+    try:
+        status = told(window.after, "status", SECTIONS, sonic_status.parse)
+        port = find(far, status).port
+        where = f"{far.cable.place} ({port})"
+        moved = sum(_grown(name, *_counters(window, port, name)) for name in ("rx_ok", "tx_ok"))
+        if moved < MOVED:
+            raise Unread(
+                f"expected {MOVED:,} packets or more over the cable, found {moved:,} in "
+                f"{window.seconds:.0f} s: let the run measure pairs of the port, and see theirs"
+            )
+    except Unread as error:
+        yield from dict.fromkeys(METRICS, Fact(None, f"{where}: {error}")).items()
+        return
+    shown = f"{moved:,} packets in {window.seconds:.0f} s"
+    for metric, tell in TELL.items():
+        try:
+            fact = tell(far, port, window)
+        except Unread as error:
+            yield metric, Fact(None, f"{where}: {error}")
+            continue
+        detail = tuple(f"{where}: {line}" for line in (*fact.detail, shown))
+        yield metric, Fact(fact.value, fact.problem, detail, fact.inapplicable)
+
+
+def _grown(name: str, before: float | None, after: float | None) -> int:
+    """Return the growth of a counter. Raises Unread where it is not there, or went back."""
+    if before is None or after is None:
+        raise Unread(f"the switch does not count {name}: see not_available")
+    if after < before:
+        raise Unread(
+            f"{name} went back from {before:,.0f} to {after:,.0f}: somebody has cleared the "
+            "counters, or the switch was restarted: run it again"
+        )
+    return int(after - before)
+
+
+def _counters(
+    window: Window, port: str, name: str, section: str = "counters"
+) -> tuple[float | None, float | None]:
+    """Return a counter of a port at both ends of a window. Raises Unread."""
+    found = []
+    for outcomes in (window.before, window.after):
+        rows = told(outcomes, section, SECTIONS, sonic_counters.parse)
+        found.append(_of(rows, port))
+    if found[0].since != found[1].since:
+        raise Unread("somebody has cleared the counters in the run: run it again")
+    return found[0].values.get(name), found[1].values.get(name)
+
+
+def _of(rows: Sequence[PortCounters], port: str) -> PortCounters:
+    mine = [row for row in rows if row.port == port]
+    if len(mine) != 1:
+        raise Unread(f"expected counters of {port} once, found {len(mine) or 'none'}")
+    return mine[0]
+
+
+def _rx_errors(far: Far, port: str, window: Window) -> Fact:
+    return Fact(_grown("RX_ERR", *_counters(window, port, "rx_errors")))
+
+
+def _fec_uncorrected(far: Far, port: str, window: Window) -> Fact:
+    try:
+        values = _counters(window, port, "fec_uncorrected", "fec")
+    except Unread as error:
+        if error.kind != "not_supported":
+            raise
+        return Fact(None, inapplicable="this release of the switch shows no FEC counters")
+    if values == (None, None):
+        return Fact(None, inapplicable="the switch counts no FEC at this port")
+    return Fact(_grown("FEC_UNCORR", *values))
+
+
+def _queue_drops(far: Far, port: str, window: Window) -> Fact:
+    if not far.lossless:
+        name = far.profile.name
+        return Fact(None, inapplicable=f"profile {name} declares no lossless priority")
+    total, lines = 0, []
+    for number in far.lossless:
+        values = [_dropped(port, number, one) for one in (window.before, window.after)]
+        grown = _grown(f"drops of queue {number}", *values)
+        total += grown
+        lines.append(f"queue {number} dropped {grown:,} packets{_peak(port, number, window)}")
+    return Fact(total, detail=tuple(lines))
+
+
+def _dropped(port: str, number: int, outcomes: Outcomes) -> int | None:
+    rows = told(outcomes, "drops", SECTIONS, sonic_queues.parse)
+    mine = [
+        row
+        for row in rows
+        if row.port == port and row.number == number and row.kind in ("unicast", "all")
+    ]
+    if len(mine) != 1:
+        raise Unread(f"expected queue {number} of {port} once, found {len(mine) or 'none'}")
+    return mine[0].dropped_packets
+
+
+def _peak(port: str, number: int, window: Window) -> str:
+    """Return how full a queue was at most, for people: nothing is held against it."""
+    try:
+        marks = told(window.after, "peaks", SECTIONS, sonic_watermark.parse)
+    except Unread:
+        return ""  # information that a platform may not have
+    peaks = [
+        peak
+        for mark in marks
+        if mark.port == port
+        for place, peak in zip(mark.numbers, mark.peak_bytes, strict=True)
+        if place == number and peak is not None
+    ]
+    return f", at most {peaks[0]:,} B full" if peaks else ""
+
+
+def _pauses(direction: str, port: str, window: Window, lossless: Sequence[int]) -> Fact:
+    if window.forced:
+        return Fact(None, inapplicable=FORCED)
+    before, after = (_frames(direction, port, one) for one in (window.before, window.after))
+    lines, total = [], 0
+    for priority, pair in enumerate(zip(before, after, strict=True)):
+        if pair == (None, None) and priority not in lossless:
+            continue
+        grown = _grown(f"PFC{priority}", *pair)
+        total += grown
+        if grown:
+            lines.append(f"PFC{priority} {direction} +{grown:,}")
+    return Fact(total, detail=tuple(lines))
+
+
+def _frames(direction: str, port: str, outcomes: Outcomes) -> tuple[int | None, ...]:
+    rows = told(outcomes, "pause", SECTIONS, sonic_pfc.parse)
+    mine = [
+        row.frames
+        for row in rows
+        if isinstance(row, sonic_pfc.PauseFrames)
+        if row.port == port and row.direction == direction
+    ]
+    if len(mine) != 1:
+        raise Unread(f"expected PFC {direction} of {port} once, found {len(mine) or 'none'}")
+    return mine[0]
+
+
+def _pause_sent(far: Far, port: str, window: Window) -> Fact:
+    return _pauses("tx", port, window, far.lossless)
+
+
+def _pause_received(far: Far, port: str, window: Window) -> Fact:
+    return _pauses("rx", port, window, far.lossless)
+
+
+TELL = {
+    "switch.rx_errors": _rx_errors,
+    "switch.fec_uncorrected": _fec_uncorrected,
+    "switch.queue_drops": _queue_drops,
+    "switch.pause_sent": _pause_sent,
+    "switch.pause_received": _pause_received,
+}

@@ -1,0 +1,108 @@
+"""What a switch has counted in a window: growth, what hides it, and windows that show nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fabric.measure.switches.counts import METRICS, SECTIONS, WAIT, Window, read_window
+from pytest_fabric.results import Fact
+from pytest_fabric.tools import allowed
+from pytest_fabric.transport import Outcome
+from tests.clusters import TEXT
+
+from .texts import counters, counts, drops, far, fec, outcome, pause
+
+MOVED = counters("900,000")
+
+
+def read(
+    before: dict[str, Outcome], after: dict[str, Outcome], text: str = TEXT, forced: bool = False
+) -> dict[str, Fact]:
+    """Return what has grown between two readings, of which the later one saw traffic."""
+    window = Window(counts(**before), counts(**{"counters": MOVED, **after}), 60.0, forced)
+    found = read_window(far(text), window)
+    assert found["gpu001:rail0"].keys() == METRICS.keys()
+    return dict(found["gpu001:rail0"])
+
+
+def test_commands_only_read() -> None:
+    for words in (*SECTIONS.values(), *WAIT.values()):
+        allowed.require(words)
+
+
+def test_a_healthy_port_has_grown_in_nothing_but_traffic() -> None:
+    """Counters of an older life mean nothing; the detail says what was seen, and for how long."""
+    found = read({}, {})
+
+    assert {fact.value for fact in found.values()} == {0}
+    assert all("899,000 packets in 60 s" in fact.detail[-1] for fact in found.values())
+    assert "at most 4,368 B full" in found["switch.queue_drops"].detail[0]
+
+
+@pytest.mark.parametrize(
+    ("after", "metric", "value"),
+    [
+        ({"counters": counters("900,000", "10")}, "switch.rx_errors", 3),
+        ({"fec": fec("1,003")}, "switch.fec_uncorrected", 1000),
+        ({"drops": drops("12")}, "switch.queue_drops", 10),
+        ({"pause": pause(rx="6")}, "switch.pause_received", 2),
+        ({"pause": pause(tx="1,005")}, "switch.pause_sent", 1000),
+        ({"pause": pause(other="3")}, "switch.pause_sent", 3),
+        ({"peaks": outcome("", 1)}, "switch.queue_drops", 0),
+    ],
+)
+def test_growth_is_told(after: dict[str, Outcome], metric: str, value: int) -> None:
+    assert read({}, after)[metric].value == value
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "metric", "told"),
+    [
+        ({}, {"counters": counters("900,000", "N/A")}, "switch.rx_errors", "does not count RX_ERR"),
+        ({}, {"counters": counters("900,000", "2")}, "switch.rx_errors", "went back from 7 to 2"),
+        (
+            {},
+            {"counters": counters("900,000", since="Last cached time was 2026-01-02 03:04:05\n")},
+            "switch.rx_errors",
+            "has cleared the counters",
+        ),
+        ({}, {"counters": counters("1,900")}, "switch.rx_errors", "expected 1,000 packets"),
+        ({}, {"counters": counters("1,900")}, "switch.queue_drops", "expected 1,000 packets"),
+        ({}, {"fec": outcome("", 1)}, "switch.fec_uncorrected", "ended with status 1"),
+        ({}, {"drops": drops(queue="UC4")}, "switch.queue_drops", "expected queue 3 of Ethernet8"),
+        ({"drops": drops("N/A")}, {}, "switch.queue_drops", "does not count drops of queue 3"),
+        ({}, {"pause": pause(rx="N/A")}, "switch.pause_received", "does not count PFC3"),
+        ({"pause": outcome("", 0)}, {}, "switch.pause_sent", "by hand"),
+        ({}, {"status": outcome("", 127, "sh: 1: show: not found\n")}, "switch.rx_errors", "SONiC"),
+    ],
+)
+def test_what_cannot_be_told_is_a_problem(
+    before: dict[str, Outcome], after: dict[str, Outcome], metric: str, told: str
+) -> None:
+    """A counter that is not there, or was cleared, has not stood still."""
+    fact = read(before, after)[metric]
+
+    assert fact.value is None
+    assert told in (fact.problem or "")
+    assert fact.inapplicable is None
+
+
+def test_what_a_switch_cannot_have_is_no_problem() -> None:
+    """Releases without counters of FEC, profiles without a lossless class."""
+    unknown = outcome("", 2, "Error: No such command 'fec-stats'.\n")
+    old = read({}, {"fec": unknown})["switch.fec_uncorrected"]
+    blind = read({"fec": fec("N/A")}, {"fec": fec("N/A")})["switch.fec_uncorrected"]
+    lossy = read({}, {}, TEXT.replace("lossless: [3], ", ""))["switch.queue_drops"]
+
+    assert "shows no FEC counters" in (old.inapplicable or "")
+    assert "counts no FEC" in (blind.inapplicable or "")
+    assert "no lossless priority" in (lossy.inapplicable or "")
+
+
+def test_pauses_of_a_run_that_forced_congestion_are_not_judged() -> None:
+    """They are what a lossless fabric is for; drops are never right."""
+    found = read({}, {"pause": pause(tx="99"), "drops": drops("3")}, forced=True)
+
+    assert "forced congestion" in (found["switch.pause_sent"].inapplicable or "")
+    assert "forced congestion" in (found["switch.pause_received"].inapplicable or "")
+    assert found["switch.queue_drops"].value == 1
