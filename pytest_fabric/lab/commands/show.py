@@ -94,9 +94,9 @@ def _received(call: Call, host: Port | None) -> list[int]:
     """Return the pause frames that a host has sent, by priority."""
     if host is None or not host.is_ethernet:
         return [0] * PRIORITIES
-    moved = call.fabric.traffic.tally(host).received_bytes
+    tally = call.fabric.traffic.tally(host)
     return [
-        12 + paused_us(host, moved[priority]) // US_PER_PAUSE if priority in host.lossless else 0
+        12 + paused_us(host, tally, priority) // US_PER_PAUSE if priority in host.lossless else 0
         for priority in range(PRIORITIES)
     ]
 
