@@ -31,7 +31,7 @@ def test_rdma_mtu_fits_the_path(result, limits):
 
 
 @catches("rdma_blocked", "tool_missing", "tool_garbage", "tool_silent", "tool_hangs")
-@catches("row_then_error")
+@catches("row_then_error", "slow_core")
 @measure(rdma_reach())
 def test_rdma(result, limits):
     assert result.median in limits["ib_write_lat.median"]

@@ -12,6 +12,7 @@ from pytest_fabric import (
 )
 
 
+@catches("slow_core")
 @measure(ib_write_lat(size=4))
 def test_small_write_median(result, limits):
     assert result.median in limits["ib_write_lat.median"]
@@ -29,6 +30,7 @@ def test_small_write_p999(result, limits):
     assert result.p999 in limits["ib_write_lat.p999"]
 
 
+@catches("slow_core")
 @measure(ib_read_lat(size=4))
 def test_small_read_median(result, limits):
     assert result.median in limits["ib_read_lat.median"]
@@ -40,6 +42,7 @@ def test_small_read_p99(result, limits):
     assert result.p99 in limits["ib_read_lat.p99"]
 
 
+@catches("slow_core")
 @measure(ib_send_lat(size=4))
 def test_small_send_median(result, limits):
     assert result.median in limits["ib_send_lat.median"]
@@ -51,6 +54,7 @@ def test_small_send_p99(result, limits):
     assert result.p99 in limits["ib_send_lat.p99"]
 
 
+@catches("slow_core")
 @measure(ib_write_lat(size=4096))
 def test_page_write_median(result, limits):
     assert result.median in limits["ib_write_lat.4096.median"]
@@ -62,6 +66,7 @@ def test_page_write_p99(result, limits):
     assert result.p99 in limits["ib_write_lat.4096.p99"]
 
 
+@catches("slow_core")
 @measure(ib_read_lat(size=4096))
 def test_page_read_median(result, limits):
     assert result.median in limits["ib_read_lat.4096.median"]
@@ -73,6 +78,7 @@ def test_page_read_p99(result, limits):
     assert result.p99 in limits["ib_read_lat.4096.p99"]
 
 
+@catches("slow_core")
 @measure(ib_send_lat(size=4096))
 def test_page_send_median(result, limits):
     assert result.median in limits["ib_send_lat.4096.median"]
@@ -121,6 +127,7 @@ def test_bidirectional_bandwidth(result, limits):
     assert result.bidirectional in limits["ib_write_bw.bidirectional"]
 
 
+@catches("slow_core")
 @measure(ib_write_bw(size=8))
 def test_message_rate(result, limits):
     assert result.message_rate in limits["ib_write_bw.8.message_rate"]

@@ -17,13 +17,6 @@ UNPROVEN = {
     "test_incast_is_answered",
     "test_incast_is_shared",
     "test_incast_of_eight_is_answered",
-    "test_message_rate",
-    "test_page_read_median",
-    "test_page_send_median",
-    "test_page_write_median",
-    "test_small_read_median",
-    "test_small_send_median",
-    "test_small_write_median",
 }
 
 

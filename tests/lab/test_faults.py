@@ -30,6 +30,7 @@ CHANGES = {
     "tool_silent": "tool",
     "tool_hangs": "tool",
     "row_then_error": "tool",
+    "slow_core": "tool",
     "rdma_context": "is_held",
     "foreign_traffic": "foreign",
     "pause_storm": "storms",

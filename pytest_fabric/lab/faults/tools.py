@@ -62,6 +62,13 @@ FAULTS: tuple[Fault, ...] = (
         on_port=_tool("row then error"),
     ),
     Fault(
+        "slow_core",
+        ("node", "port"),
+        "perftest takes 6 us of the processor for a message: each is late, and small ones are few",
+        "a core at its lowest frequency, a power limit, or a build without optimisation",
+        on_port=_tool("slow core"),
+    ),
+    Fault(
         "rdma_context",
         ("node", "port"),
         "a process of somebody else holds an RDMA context and a queue pair",
