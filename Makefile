@@ -2,10 +2,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types unit real clean
+.PHONY: demo prove test lint types unit real clean
 
 demo: $(VENV)/.installed  ## Run the acceptance suites against the embedded lab
 	$(BIN)/pytest suites/
+
+prove: $(VENV)/.installed  ## Every fault of the lab is caught at its place, and nothing else goes red
+	$(BIN)/pytest suites/ --fabric-prove
 
 test: demo lint types unit real  ## Everything: demo, lint, types, unit and plugin tests, real RDMA
 

@@ -80,3 +80,15 @@ def test_traffic_moves_in_the_class_of_its_sender(
         tally = world.traffic.tally(world.nodes[name].ports[0])
         for way, values in (("tx", tally.sent_bytes), ("rx", tally.received_bytes)):
             assert [index for index, value in enumerate(values) if value] == [expected[way]]
+
+
+def test_on_a_slow_core_every_message_is_late_and_small_ones_are_few() -> None:
+    """A link is filled all the same by large ones."""
+    slow = "slow_core@gpu002:rail0"
+    late, usual = (Pair(fabric(ROCE, *fault)).run("ib_write_lat")[0] for fault in ((slow,), ()))
+    assert row(late)[4] - row(usual)[4] == pytest.approx(6, abs=0.2)
+
+    few, _ = Pair(fabric(ROCE, slow)).run("ib_write_bw -s 8 -q 4 -D 4")
+    full, _ = Pair(fabric(ROCE, slow)).run("ib_write_bw -s 1048576 -q 4 -D 4")
+    assert row(few)[4] == pytest.approx(1 / 6, abs=0.02)
+    assert row(full)[3] > 40_000
