@@ -102,7 +102,7 @@ def test_traffic_class(result, limits):
     assert result.class_share in limits["class.share"]
 
 
-@catches("pcie_width", "shared_slot", "server_dies", "ssh_dropped")
+@catches("pcie_width", "server_dies", "ssh_dropped")
 @catches("foreign_traffic", "rdma_context", "gpu_job", "slow_rail")
 @measure(ib_write_bw())
 def test_write_bandwidth(result, limits):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pytest_fabric.prove.catalogue import Fault
 
 #: Kinds of tests by what they measure. Those first that wait long: for tools that hang.
-GROUPS = ("reach", "bandwidth", "latency", "facts")
+GROUPS = ("reach", "bandwidth", "latency", "together", "facts")
 
 RAILS = ("rail0", "rail1")
 

@@ -26,6 +26,9 @@ from pytest_fabric.prove.proof import Proof, conclude
 from pytest_fabric.prove.shape import model_of
 from pytest_fabric.wants import target_of
 
+#: What lets several pairs run at the same moment.
+TOGETHER = ("node_bandwidth", "incast", "bisection")
+
 #: Waves at a time: each is two processes, which wait for one another half of the time.
 AT_ONCE = 2
 
@@ -155,6 +158,8 @@ def group_of(item: pytest.Item) -> str:
     declaration = declared(item)
     if declaration is None:
         return "bandwidth" if "pair" in getattr(item, "fixturenames", ()) else "facts"
+    if declaration.tool in TOGETHER:
+        return "together"
     if declaration.over != "pair":
         return "facts"
     if declaration.tool in PROBES or declaration == rdma_reach():
