@@ -86,6 +86,7 @@ class _Ground:
     """The nodes of a wave while they are given away."""
 
     size: int
+    is_together: bool = False
     nodes: list[tuple[str, int]] = field(default_factory=list)
     cells: int = 0
     half: tuple[list[str], int] | None = None
@@ -132,7 +133,7 @@ def _catchers(checks: Sequence[Check], fault: Fault) -> list[Check]:
 
 def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check]) -> Wave:
     group = name.partition(",")[0]
-    ground = _Ground(1 if group == "facts" else RING)
+    ground = _Ground(1 if group == "facts" else RING, is_together=group == "together")
     injections = tuple(_inject(fault, ground) for fault in faults)
     if group == "facts":
         ground.cell(HEALTHY)
@@ -143,17 +144,19 @@ def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check
 def _inject(fault: Fault, ground: _Ground) -> Injection:
     """Give a fault a place: a rail of a cell that it shares, or a cell of its own."""
     is_port = "port" in fault.places
-    if is_port and fault.spread == "place":
+    if is_port and fault.spread == "place" and not ground.is_together:
         nodes, cell, rail = _rail(ground)
     else:
         size = max(ground.size, 2) if fault.spread in ("next", "leaf", "fabric") else ground.size
         nodes, cell = ground.cell(size)
-        rail = RAILS[0]
+        rail = RAILS[0]  # the first port of a leaf is who receives in an incast
     # On the second rail it is another node, so that no node of a ring has two faults.
     node = nodes[RAILS.index(rail) % len(nodes)]
     port = f"{node}:{rail}"
     place = port if is_port else _place(fault, node, rail, leaf(cell, rail))
     ports, seen = _effect(fault, node, port, nodes, is_port)
+    if ground.is_together:
+        seen.add(node)  # what all ports of a node carry is told of the node
     names = {place, *ports, *seen}
     if fault.spread == "leaf":
         names.add(leaf(cell, rail))

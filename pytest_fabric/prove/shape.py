@@ -25,6 +25,9 @@ BUILTIN = {
 #: Real seconds that a simulated second takes: half of the demonstration's, whose noise it keeps.
 SCALE = 0.01
 
+#: The same where pairs must run at the same moment: starting them takes real time.
+SCALE_TOGETHER = 0.05
+
 #: Of the user's file: what says how a fabric is judged, and not which nodes it has.
 KEPT = ("fabric", "confirm")
 
@@ -67,7 +70,7 @@ def cluster_file(wave: Wave, model: Model) -> str:
     document: dict[str, Any] = {
         "name": f"prove {wave.name}",
         "transport": "lab",
-        "lab": {"seed": model.seed, "time": SCALE},
+        "lab": {"seed": model.seed, "time": SCALE_TOGETHER if wave.group == "together" else SCALE},
         **model.rest,
         "nodes": {
             node: {"profile": profile, "rails": _rails(wave, cell)} for node, cell in wave.nodes
