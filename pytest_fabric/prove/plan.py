@@ -149,7 +149,7 @@ def _inject(fault: Fault, ground: _Ground) -> Injection:
     else:
         size = max(ground.size, 2) if fault.spread in ("next", "leaf", "fabric") else ground.size
         nodes, cell = ground.cell(size)
-        rail = RAILS[0]  # the first port of a leaf is who receives in an incast
+        rail = RAILS[0]
     # On the second rail it is another node, so that no node of a ring has two faults.
     node = nodes[RAILS.index(rail) % len(nodes)]
     port = f"{node}:{rail}"
