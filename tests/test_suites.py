@@ -11,13 +11,7 @@ from pytest_fabric.lab.faults import CATALOGUE
 SUITES = Path(__file__).parents[1] / "suites"
 
 #: Tests of which no fault of the lab proves that they can fail.
-UNPROVEN = {
-    "test_bisection_slowest",
-    "test_class_of_training",
-    "test_incast_is_answered",
-    "test_incast_is_shared",
-    "test_incast_of_eight_is_answered",
-}
+UNPROVEN = {"test_class_of_training"}
 
 
 def declared() -> Iterator[tuple[str, list[str]]]:

@@ -28,6 +28,9 @@ MARKED, DEEPLY_MARKED = 0.005, 0.5
 NOTICES_PER_S = 1 / 50e-6
 #: Part of the time in which PFC pauses senders whose notifications come late.
 LATE_PAUSED = 0.1
+#: How many times the share of those who slow down one keeps who does not. Engineering judgement:
+#: DCQCN halves a rate at each notification, and recovers it within some milliseconds.
+GREEDY = 4.0
 #: Share of packets that a full queue drops: of senders that slow down, and of those that do not;
 #: and what is left of the bandwidth of the latter, which send again all that follows a gap.
 BURST_LOST, LOST, RESENT = 1e-5, 1e-3, 0.5
@@ -53,7 +56,9 @@ def outcomes(flows: Sequence[Flow], routes: Sequence[Route]) -> list[Outcome]:
         return [Outcome(_part(rate, flow)) for flow, rate in found]
     leaves = {link: leaf for route in routes for link, leaf in route.leaves.items()}
     full = {link: leaves[link] for link in leaves if load[link] > capacities[link] * FULL}
-    rates = max_min(streams, capacities)
+    rates = max_min(
+        [_pressing(s, flows[n], full) for s, n in zip(streams, owners, strict=True)], capacities
+    )
     wanted, got = (_sums(flows, owners, each) for each in (offered, rates))
     met = [CLEAR] * len(flows)
     for stream, number in zip(streams, owners, strict=True):
@@ -117,8 +122,8 @@ def reaction(flow: Flow, leaf: Leaf, excess: float) -> Effect:
         return Effect(waiting=excess)
     if excess and flow.receiver.takes < 1:
         return Effect(paused=excess, pausing=excess)
-    priority = flow.priority if flow.sender.edge.keeps_class else 0
-    is_marked = priority in leaf.marks and "np" in flow.receiver.ecn
+    priority = _arriving(flow)
+    is_marked = _is_told(flow, leaf)
     slows = "rp" in flow.sender.ecn
     delays = any(port.edge.delays_notices for port in (flow.sender, flow.receiver))
     is_late = delays or flow.receiver.cnp[1] in (0, priority)
@@ -131,6 +136,24 @@ def reaction(flow: Flow, leaf: Leaf, excess: float) -> Effect:
         return replace(told, lost=LOST)
     lost = 0.0 if leaf.has_headroom else BURST_LOST
     return replace(told, paused=LATE_PAUSED if is_marked and slows else excess, lost=lost)
+
+
+def _arriving(flow: Flow) -> int:
+    """Return the priority of a flow behind its leaf."""
+    return flow.priority if flow.sender.edge.keeps_class else 0
+
+
+def _is_told(flow: Flow, leaf: Leaf) -> bool:
+    """Return whether notifications tell the sender of a flow that a link of a leaf is full."""
+    return _arriving(flow) in leaf.marks and "np" in flow.receiver.ecn
+
+
+def _pressing(stream: Stream[Link], flow: Flow, full: Mapping[Link, Leaf]) -> Stream[Link]:
+    """Return a stream with the weight it has where others slow down and its sender does not."""
+    is_told = any(_is_told(flow, full[link]) for link, _ in stream.uses if link in full)
+    if not is_told or "rp" in flow.sender.ecn or not flow.sender.is_ethernet:
+        return stream
+    return replace(stream, weight=stream.weight * GREEDY)
 
 
 def _own(stream: Stream[Link]) -> Stream[Link]:

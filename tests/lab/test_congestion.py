@@ -102,6 +102,22 @@ def test_what_is_off_is_made_up_for_by_what_is_behind_it(
     assert set(grown(traffic, senders[0])) == sender
 
 
+def test_a_sender_that_does_not_slow_down_takes_the_bandwidth_of_those_that_do(
+    traffic: Traffic, watch: Watch
+) -> None:
+    """But where nobody is told, all have the same."""
+    receiver, *senders = ports("ecn_rp_off@gpu002:rail0")
+    greedy, *others = incast(traffic, watch, receiver, *senders)
+
+    assert [greedy.average_bps() / one.average_bps() for one in others] == [
+        pytest.approx(4, rel=0.05)
+    ] * 2
+
+    deaf, *senders = ports("ecn_rp_off@gpu002:rail0", "ecn_np_off@gpu001:rail0")
+    shares = [one.average_bps() / FULL for one in incast(Traffic(watch), watch, deaf, *senders)]
+    assert shares == [pytest.approx(1 / 3, abs=0.02)] * 3
+
+
 def test_senders_that_are_only_paused_are_paused_for_what_they_have_too_much(
     traffic: Traffic, watch: Watch
 ) -> None:
@@ -122,6 +138,15 @@ def test_a_fabric_without_pfc_and_ecn_drops(traffic: Traffic, watch: Watch) -> N
     assert set(grown(traffic, target)) == {LOST}
     assert [set(grown(traffic, one)) for one in senders] == [{RESENT}] * 3
     assert sum(each.average_bps() for each in flows) < 0.6 * FULL
+
+
+def test_a_leaf_that_knows_no_class_drops_and_tells_nobody(traffic: Traffic, watch: Watch) -> None:
+    target, *senders = ports("class_unknown_leaf@leaf-0")
+
+    incast(traffic, watch, target, *senders)
+
+    assert set(grown(traffic, target)) == {LOST}
+    assert [set(grown(traffic, one)) for one in senders] == [{RESENT}] * 3
 
 
 def test_best_effort_traffic_is_dropped_on_a_sound_fabric(traffic: Traffic, watch: Watch) -> None:

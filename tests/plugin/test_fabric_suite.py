@@ -24,6 +24,7 @@ def test_faults_of_congestion_control_are_found(site: pytest.Pytester) -> None:
         ("test_incast_is_obeyed", "gpu001:rail1"),
         ("test_incast_pauses_little", "gpu003:rail0"),
         ("test_incast_pauses_little", "gpu001:rail1"),
+        ("test_incast_is_shared", "gpu001:rail1"),
     }
     assert "gpu002:rail1 0" in failed["test_incast_is_obeyed", "gpu001:rail1"]
     assert not told(site, "error")

@@ -54,6 +54,15 @@ LEAVES: tuple[Fault, ...] = (
         spread="leaf",
     ),
     Fault(
+        "class_unknown_leaf",
+        ("leaf",),
+        "the leaf neither marks nor pauses: what comes in too fast is lost, and nobody is told",
+        "a switch that came back with the configuration it was delivered with",
+        on_port=_leaf(lossless=(), marks=()),
+        layers=(ETHERNET,),
+        spread="leaf",
+    ),
+    Fault(
         "ecn_thresholds_missing",
         ("leaf",),
         "the leaf marks nothing: congestion ends in PFC, which pauses all senders",
