@@ -10,7 +10,7 @@ demo: $(VENV)/.installed  ## Run the acceptance suites against the embedded lab
 prove: $(VENV)/.installed  ## Every fault of the lab is caught at its place, and nothing else goes red
 	$(BIN)/pytest suites/ --fabric-prove
 
-test: demo lint types unit real  ## Everything: demo, lint, types, unit and plugin tests, real RDMA
+test: demo prove lint types unit real  ## Everything: demo, proof, lint, types, unit and plugin tests, real RDMA
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -136,7 +136,7 @@ def command(site: Site, wave: Wave, folder: Path) -> Sequence[str]:
     """Return the command of a wave: the user's site, and nothing of the options in its ini file."""
     return [
         *(sys.executable, "-m", "pytest"),
-        *(str(site.root / check) for check in wave.checks),
+        *(str(site.root / item) for item in _items(wave)),
         *("--rootdir", str(site.root)),
         *(("-c", str(site.ini)) if site.ini else ()),
         *(word for plugin in site.plugins for word in ("-p", plugin)),
@@ -147,6 +147,13 @@ def command(site: Site, wave: Wave, folder: Path) -> Sequence[str]:
         *site.options,
         *(f"--fabric-fault={one.fault}@{one.place}" for one in wave.injections),
     ]
+
+
+def _items(wave: Wave) -> list[str]:
+    """Return what a wave runs: functions, with their targets where only some are wanted."""
+    if not wave.targets:
+        return list(wave.checks)
+    return [f"{check}[{target}]" for check in wave.checks for target in wave.targets]
 
 
 def environment() -> dict[str, str]:

@@ -76,9 +76,17 @@ def _is_at(injection: Injection, verdict: Verdict) -> bool:
 
 
 def _is_named(injection: Injection, verdict: Verdict) -> bool:
-    """Return whether a verdict names a place; one on the whole fabric may name a node's device."""
-    nodes = nodes_of(injection.place) if verdict.target == FABRIC else ()
-    return bool(mentioned({*injection.names, *nodes}, verdict.message or ""))
+    """Return whether a verdict names a place.
+
+    One on the whole fabric may name a node's device, or pairs, the worst of them first.
+    """
+    message = verdict.message or ""
+    if verdict.target != FABRIC:
+        return bool(mentioned(injection.names, message))
+    pair = next((word for word in message.split() if is_pair(word) and ports_of(word)), None)
+    if pair is not None:
+        return not injection.ports.isdisjoint(ports_of(pair))
+    return bool(mentioned({*injection.names, *nodes_of(injection.place)}, message))
 
 
 def _blamed(verdicts: Sequence[Verdict]) -> list[frozenset[str]]:

@@ -8,16 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pytest_fabric.prove.catalogue import Fault
 
 #: Kinds of tests by what they measure. Those first that wait long: for tools that hang.
-GROUPS = ("reach", "bandwidth", "latency", "together", "facts")
+GROUPS = (
+    *("reach", "bandwidth", "latency"),
+    *("node", "incast", "wide incast", "bisection", "facts"),
+)
+
+#: Those whose pairs run at the same moment.
+TOGETHER = ("node", "incast", "wide incast", "bisection")
+
+#: Those with a receiver: where its leaf is its own, its senders are the nodes behind it.
+INCASTS = ("incast", "wide incast")
 
 RAILS = ("rail0", "rail1")
 
 #: Nodes of a cell: a ring of three tells which end of a pair is at fault, in both directions.
 RING = 3
+
+#: Nodes of each side of a bisection, and sides beside the one with a fault: one gets its traffic,
+#: and the other two show what is usual.
+SIDE, OTHERS = 2, 3
 
 #: Nodes without a fault beside those of the cells, where no pair has two healthy ends.
 HEALTHY = 2
@@ -25,11 +39,15 @@ HEALTHY = 2
 
 @dataclass(frozen=True)
 class Check:
-    """A test function to be proven: its id without targets, and the faults that it must catch."""
+    """A test function to be proven: its id without targets, and the faults that it must catch.
+
+    `nodes` are those that a measurement of it takes.
+    """
 
     id: str
     faults: tuple[str, ...]
     group: str
+    nodes: int = 1
 
     @property
     def name(self) -> str:
@@ -51,7 +69,11 @@ class Injection:
 
 @dataclass(frozen=True)
 class Wave:
-    """One run: `nodes` are in order with the cell of each, `checks` are ids of functions."""
+    """One run: `nodes` are in order with the cell of each, `checks` are ids of functions.
+
+    `targets` are the only ones that checks are run for, all where there are none. `routing` is that
+    of the fabric where it is not the user's.
+    """
 
     name: str
     layer: str
@@ -60,6 +82,12 @@ class Wave:
     injections: tuple[Injection, ...]
     checks: tuple[str, ...]
     rails: tuple[str, ...] = RAILS
+    targets: tuple[str, ...] = ()
+    routing: str | None = None
+
+    def leaf(self, node: str, cell: int, rail: str) -> str:
+        """Return the name of the leaf that a port is on."""
+        return leaf(node if self.targets else cell, rail)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -76,17 +104,17 @@ class Wave:
         )
 
 
-def leaf(cell: int, rail: str) -> str:
-    """Return the name of the leaf that a rail of a cell is on."""
-    return f"leaf-{cell}-{rail}"
+def leaf(owner: int | str, rail: str) -> str:
+    """Return the name of the leaf that a rail of a cell, or of a node, is on."""
+    return f"leaf-{owner}-{rail}"
 
 
 @dataclass
 class _Ground:
     """The nodes of a wave while they are given away."""
 
+    group: str
     size: int
-    is_together: bool = False
     nodes: list[tuple[str, int]] = field(default_factory=list)
     cells: int = 0
     half: tuple[list[str], int] | None = None
@@ -115,12 +143,20 @@ def waves(
         wanted = [by_name[name] for name in declared if name in by_name]
         for kind in dict.fromkeys((layer, *(_layer(fault, layer) for fault in wanted))):
             here = [fault for fault in wanted if _layer(fault, layer) == kind]
-            apart = [fault for fault in here if fault.spread == "fabric" or fault.name in single]
-            shared = [fault for fault in here if fault not in apart]
+            apart = [fault for fault in here if _is_apart(fault, group) or fault.name in single]
+            leaves = [fault for fault in here if group in INCASTS and "leaf" in fault.places]
+            shared = [fault for fault in here if fault not in (*apart, *leaves)]
+            if leaves:
+                yield _leaves(f"{group}, leaves", kind, leaves, members)
             if shared:
                 yield _wave(group, kind, shared, members)
             for fault in apart:
                 yield _wave(f"{group}, {fault.name}", kind, [fault], _catchers(members, fault))
+
+
+def _is_apart(fault: Fault, group: str) -> bool:
+    """Return whether a fault has a wave for itself: a bisection has one value for all."""
+    return fault.spread == "fabric" or group == "bisection"
 
 
 def _layer(fault: Fault, usual: str) -> str:
@@ -133,33 +169,85 @@ def _catchers(checks: Sequence[Check], fault: Fault) -> list[Check]:
 
 def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check]) -> Wave:
     group = name.partition(",")[0]
-    ground = _Ground(1 if group == "facts" else RING, is_together=group == "together")
+    needed = max((check.nodes for check in checks), default=1)
+    usual = {"facts": 1, "bisection": SIDE}.get(group, RING)
+    ground = _Ground(group, max(usual, needed))
     injections = tuple(_inject(fault, ground) for fault in faults)
     if group == "facts":
         ground.cell(HEALTHY)
+    if group == "bisection":
+        for _ in range(OTHERS):
+            ground.cell(SIDE)
+    targets = _receivers(ground) if group in INCASTS else ()
+    is_single = group in (*INCASTS, "bisection")
+    return Wave(
+        name,
+        layer,
+        group,
+        tuple(ground.nodes),
+        injections,
+        tuple(check.id for check in checks),
+        rails=RAILS[:1] if is_single else RAILS,
+        targets=targets,
+        routing=_routing(faults) if group == "bisection" else None,
+    )
+
+
+def _leaves(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check]) -> Wave:
+    """Return the wave of what leaves do to incasts: each is the only one of a rail, one is sound.
+
+    A receiver and its senders are then on the same leaf, and nobody else has congestion.
+    """
+    ground = _Ground(name.partition(",")[0], 1)
+    nodes, cell = ground.cell(max(RING, *(check.nodes for check in checks)))
+    rails = tuple(f"rail{number}" for number in range(len(faults) + 1))
+    injections = []
+    for fault, rail in zip(faults, rails, strict=False):
+        place, ports = leaf(cell, rail), {f"{node}:{rail}" for node in nodes}
+        names = frozenset({place, *ports})
+        injections.append(Injection(fault.name, place, frozenset(ports), frozenset(), names))
     ids = tuple(check.id for check in checks)
-    return Wave(name, layer, group, tuple(ground.nodes), injections, ids)
+    return Wave(name, layer, ground.group, tuple(ground.nodes), tuple(injections), ids, rails)
+
+
+def _receivers(ground: _Ground) -> tuple[str, ...]:
+    """Return the ports with faults, those that they send to, and one that meets no fault."""
+    ground.cell(ground.size)
+    cells: dict[int, list[str]] = {}
+    for node, cell in ground.nodes:
+        cells.setdefault(cell, []).append(f"{node}:{RAILS[0]}")
+    *faulty, healthy = cells.values()
+    return (*chain.from_iterable(ports[:2] for ports in faulty), healthy[0])
+
+
+def _routing(faults: Sequence[Fault]) -> str | None:
+    """Return the routing that shows faults: one uplink of many is found where all carry alike."""
+    return "adaptive" if any("uplink" in fault.places for fault in faults) else None
 
 
 def _inject(fault: Fault, ground: _Ground) -> Injection:
     """Give a fault a place: a rail of a cell that it shares, or a cell of its own."""
     is_port = "port" in fault.places
-    if is_port and fault.spread == "place" and not ground.is_together:
+    is_together = ground.group in TOGETHER
+    if is_port and fault.spread == "place" and not is_together:
         nodes, cell, rail = _rail(ground)
     else:
         size = max(ground.size, 2) if fault.spread in ("next", "leaf", "fabric") else ground.size
         nodes, cell = ground.cell(size)
         rail = RAILS[0]
-    # On the second rail it is another node, so that no node of a ring has two faults.
-    node = nodes[RAILS.index(rail) % len(nodes)]
+    # On the second rail it is another node, so that no node of a ring has two faults. The second
+    # node of an incast's cell is a receiver, and the first sender of the one before it.
+    number = 1 if ground.group in INCASTS else RAILS.index(rail)
+    node = nodes[number % len(nodes)]
     port = f"{node}:{rail}"
-    place = port if is_port else _place(fault, node, rail, leaf(cell, rail))
+    switch = leaf(node if ground.group in INCASTS else cell, rail)
+    place = port if is_port else _place(fault, node, rail, switch)
     ports, seen = _effect(fault, node, port, nodes, is_port)
-    if ground.is_together:
+    if is_together:
         seen.add(node)  # what all ports of a node carry is told of the node
     names = {place, *ports, *seen}
     if fault.spread == "leaf":
-        names.add(leaf(cell, rail))
+        names.add(switch)
     return Injection(
         fault.name,
         place,

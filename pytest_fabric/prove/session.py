@@ -26,8 +26,8 @@ from pytest_fabric.prove.proof import Proof, conclude
 from pytest_fabric.prove.shape import model_of
 from pytest_fabric.wants import target_of
 
-#: What lets several pairs run at the same moment.
-TOGETHER = ("node_bandwidth", "incast", "bisection")
+#: The usual number of senders of an incast; those of more need larger cells.
+SENDERS = 2
 
 #: Waves at a time: each is two processes, which wait for one another half of the time.
 AT_ONCE = 2
@@ -149,7 +149,8 @@ def checks_of(items: Sequence[pytest.Item]) -> list[plan.Check]:
             continue
         key = item.nodeid.partition("[")[0]
         faults = [str(name) for mark in item.iter_markers("catches") for name in mark.args]
-        found.setdefault(key, plan.Check(key, tuple(dict.fromkeys(faults)), group_of(item)))
+        check = plan.Check(key, tuple(dict.fromkeys(faults)), group_of(item), _nodes(item))
+        found.setdefault(key, check)
     return list(found.values())
 
 
@@ -158,13 +159,21 @@ def group_of(item: pytest.Item) -> str:
     declaration = declared(item)
     if declaration is None:
         return "bandwidth" if "pair" in getattr(item, "fixturenames", ()) else "facts"
-    if declaration.tool in TOGETHER:
-        return "together"
+    if declaration.tool == "incast":
+        return "incast" if _nodes(item) == SENDERS + 1 else "wide incast"
+    if declaration.tool in ("node_bandwidth", "bisection"):
+        return declaration.tool.removesuffix("_bandwidth")
     if declaration.over != "pair":
         return "facts"
     if declaration.tool in PROBES or declaration == rdma_reach():
         return "reach"
     return "latency" if declaration.tool in LATENCY_TOOLS else "bandwidth"
+
+
+def _nodes(item: pytest.Item) -> int:
+    """Return how many nodes an item needs at least: an incast a receiver and its senders."""
+    declaration = declared(item)
+    return 1 + (declaration.senders or 0) if declaration is not None else 1
 
 
 def is_unrestricted(config: pytest.Config) -> bool:

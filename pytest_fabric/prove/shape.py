@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from pytest_fabric.config import Cluster
-from pytest_fabric.prove.plan import Wave, leaf
+from pytest_fabric.prove.plan import TOGETHER, Wave
 
-#: Where the rails of a node are, as in a usual machine.
-SLOTS = ("0000:1a:00.0", "0000:3a:00.0")
-GPUS = ("0000:1b:00.0", "0000:3b:00.0")
+#: Where the first rail and its GPU are, and how far apart rails are, as in a usual machine: eight
+#: in each domain of PCI.
+BUS, GPU_BUS, APART, IN_DOMAIN = 0x1A, 0x1B, 0x20, 8
 
 #: What stands for a link layer of which the user's cluster has no port.
 BUILTIN = {
@@ -71,8 +71,8 @@ def cluster_file(wave: Wave, model: Model) -> str:
     document: dict[str, Any] = {
         "name": f"prove {wave.name}",
         "transport": "lab",
-        "lab": {"seed": model.seed, "time": SCALE_TOGETHER if wave.group == "together" else SCALE},
-        **model.rest,
+        "lab": {"seed": model.seed, "time": SCALE_TOGETHER if wave.group in TOGETHER else SCALE},
+        **_rest(wave, model),
         "nodes": {
             node: {"profile": profile, "rails": _rails(wave, node, cell)}
             for node, cell in wave.nodes
@@ -86,19 +86,26 @@ def cluster_file(wave: Wave, model: Model) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
-def _leaf(wave: Wave, node: str, cell: int, rail: str) -> str:
-    """Return the leaf of a port: its own where all ports of a leaf but one would only send."""
-    return f"leaf-{node}-{rail}" if wave.group == "together" else leaf(cell, rail)
+def _rest(wave: Wave, model: Model) -> Mapping[str, Any]:
+    """Return what is the user's, with the routing that a wave needs."""
+    if wave.routing is None:
+        return model.rest
+    return {**model.rest, "fabric": {**model.rest.get("fabric", {}), "routing": wave.routing}}
 
 
 def _rails(wave: Wave, node: str, cell: int) -> dict[str, dict[str, str]]:
     found = {}
     for number, rail in enumerate(wave.rails):
-        where = _leaf(wave, node, cell, rail)
-        found[rail] = {"pci": SLOTS[number], "leaf": where, "gpu": GPUS[number]}
+        where = wave.leaf(node, cell, rail)
+        found[rail] = {"pci": _pci(BUS, number), "leaf": where, "gpu": _pci(GPU_BUS, number)}
         if wave.layer == "Ethernet":
             found[rail]["network"] = f"10.{number + 1}.0.0/16"
     return found
+
+
+def _pci(first: int, number: int) -> str:
+    domain, place = divmod(number, IN_DOMAIN)
+    return f"{domain:04x}:{first + place * APART:02x}:00.0"
 
 
 def cable_plan(wave: Wave) -> str:
@@ -107,7 +114,7 @@ def cable_plan(wave: Wave) -> str:
     used: dict[str, int] = {}
     for node, cell in wave.nodes:
         for rail in wave.rails:
-            switch = _leaf(wave, node, cell, rail)
+            switch = wave.leaf(node, cell, rail)
             used[switch] = used.get(switch, 0) + 1
             kind = "swp" if wave.layer == "Ethernet" else ""
             rows.append(f"{node},{rail},{switch},{kind}{used[switch]}")

@@ -77,6 +77,16 @@ def mark(verdicts: list[Verdict]) -> str:
         pytest.param([verdict(PLACE, "error", "no answer")], "error", id="an error of the port"),
         pytest.param([verdict("fabric", "failed", f"odd: {PLACE}")], "failed", id="named by all"),
         pytest.param([verdict("fabric", "failed", "odd: gpu003:rail0")], "not run", id="another"),
+        pytest.param(
+            [verdict("fabric", "failed", f"mean, limit\n  bisection {RING[0]} 1 Gb/s\n {RING[1]}")],
+            "failed",
+            id="the worst pair of all",
+        ),
+        pytest.param(
+            [verdict("fabric", "failed", f"mean, limit\n  bisection {RING[1]} 1 Gb/s\n {RING[0]}")],
+            "not run",
+            id="a pair that is not the worst",
+        ),
         pytest.param([verdict(PLACE, "not run")], "not run", id="never came to it"),
     ],
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import chain
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fabric.prove.catalogue import Fault
-from pytest_fabric.prove.plan import GROUPS, Check, Wave, waves
+from pytest_fabric.prove.plan import GROUPS, INCASTS, TOGETHER, Check, Wave, waves
 
 LAYERS = ("Ethernet", "InfiniBand")
 
@@ -88,13 +89,66 @@ def test_a_faulty_port_has_a_healthy_partner_in_both_directions(
 ) -> None:
     """A ring of three in which one pair is sound tells which end of the others is at fault."""
     for wave in made(*problem):
-        for injection in wave.injections if wave.group != "facts" else ():
+        for injection in wave.injections if wave.group not in ("facts", *TOGETHER) else ():
             mine = [pair for pair in wave.pairs if not injection.ports.isdisjoint(pair)]
             for port in injection.ports:
                 assert {pair.index(port) for pair in mine if port in pair} == {0, 1}
             if len(injection.ports) == 1:
                 cell = {end for pair in mine for end in pair} - injection.ports
                 assert any(set(pair) == cell for pair in wave.pairs)
+
+
+@pytest.mark.parametrize(("group", "senders"), [("incast", 2), ("wide incast", 8)])
+def test_a_faulty_port_is_a_receiver_and_a_sender_to_a_healthy_one(
+    group: str, senders: int
+) -> None:
+    """The senders of a port are those behind it, each on a leaf of its own."""
+    faults = [fault(f"fault{number}") for number in range(4)]
+    names = tuple(one.name for one in faults)
+    wave = made(faults, [Check("t.py::test_incast", names, group, senders + 1)])[0]
+    nodes = [node for node, _ in wave.nodes]
+    leaves = {wave.leaf(node, cell, "rail0") for node, cell in wave.nodes}
+    places = [injection.place for injection in wave.injections]
+    met = []
+    for target in wave.targets:
+        first = nodes.index(target.partition(":")[0]) + 1
+        behind = [f"{node}:rail0" for node in [*nodes, *nodes][first : first + senders]]
+        met.append([port for port in (target, *behind) if port in places])
+
+    assert len(leaves) == len(nodes)
+    assert wave.rails == ("rail0",)
+    assert sorted(met) == sorted([[place] for place in (*places, *places)] + [[]])
+
+
+@pytest.mark.parametrize(("place", "routing"), [("leaf", None), ("uplink", "adaptive")])
+def test_a_bisection_meets_one_fault_of_a_side(place: str, routing: str | None) -> None:
+    """It is on one of four sides, of which two talk to one another and not to it."""
+    faults = [fault("full", place, "leaf"), fault("dirt")]
+    one, other = made(faults, [Check("t.py::test_middle", ("full", "dirt"), "bisection")])
+    sides = {one.leaf(node, cell, "rail0") for node, cell in one.nodes}
+
+    assert (len(one.injections), len(other.injections)) == (1, 1)
+    assert (one.routing, other.routing) == (routing, None)
+    assert len(sides) == 4
+    assert one.injections[0].place.partition("/")[0] in sides
+
+
+def test_leaves_of_incasts_are_on_rails_of_their_own_and_one_is_sound() -> None:
+    faults = [fault("full", "leaf", "leaf"), fault("odd", "leaf", "leaf"), fault("dirt")]
+    check = Check("t.py::test_incast", ("full", "odd", "dirt"), "incast", 3)
+    leaves, ports = made(faults, [check])
+
+    assert [one.place for one in leaves.injections] == ["leaf-1-rail0", "leaf-1-rail1"]
+    assert {leaves.leaf(node, cell, "rail1") for node, cell in leaves.nodes} == {"leaf-1-rail1"}
+    assert leaves.rails == ("rail0", "rail1", "rail2")
+    assert (len(leaves.nodes), leaves.targets) == (3, ())
+    assert [one.fault for one in ports.injections] == ["dirt"]
+
+
+def test_only_incasts_are_restricted_to_targets() -> None:
+    for group in GROUPS:
+        wave = made([fault("dirt")], [Check("t.py::test_dirt", ("dirt",), group, 3)])[0]
+        assert bool(wave.targets) == (group in INCASTS)
 
 
 def test_what_spreads_over_the_fabric_is_alone() -> None:
