@@ -63,6 +63,10 @@ class Trail:
         self.raw[f"{end}.stderr"] = outcome.stderr
 
 
+def unwatched() -> None:
+    """Let a load that disrupts nobody run to its end."""
+
+
 def at_once() -> None:
     """Let a client start as soon as its server listens."""
 
@@ -80,7 +84,7 @@ class Context:
     server: Side
     prefix: tuple[str, ...]
     trail: Trail
-    watch: Callable[[], None]
+    watch: Callable[[], None] = unwatched
     gate: Callable[[], None] = at_once
 
     def job(self, end: str, control_port: int) -> Collect:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from pytest_fabric.errors import FabricError, MeasurementError, TransportError
 from pytest_fabric.measure import collective, peers, plan, storms, switches
-from pytest_fabric.measure import pair as pair_measurement
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
@@ -22,6 +21,7 @@ from pytest_fabric.measure.makers import Makers
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
+from pytest_fabric.measure.record import failed
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
 from pytest_fabric.metrics import KEPT
@@ -183,7 +183,7 @@ class Engine:
             return
         error = None if self._over else self._preconditions.missed(job.pairs)
         if error is not None:
-            record = pair_measurement.failed(job, error)
+            record = failed(job, error)
             self._dispatcher.put(job.key, self._kept(record))
 
     def refusal(self, want: Want) -> str | None:
@@ -288,4 +288,4 @@ class Engine:
     def _failed(self, task: Task, error: BaseException) -> Measurement:
         """Return the record of a task that could not be performed at all."""
         job = self._jobs[task.key]
-        return pair_measurement.failed(job, error)
+        return failed(job, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from pytest_fabric.config import Rail
 from pytest_fabric.errors import FabricError, MeasurementError
@@ -58,6 +58,23 @@ def job(prefix: tuple[str, ...] = ()) -> Collect:
         },
         deadline_s=DEADLINE_S,
     )
+
+
+def require(
+    node: str, tools: Container[str], programs: Sequence[str], prefix: Sequence[str]
+) -> None:
+    """Raise MeasurementError, which names the package, when `tools` of a node lack a program.
+
+    What is behind the site's prefix (`podman exec perf`) was not looked for.
+    """
+    missing = next((name for name in programs if name not in tools), None)
+    if missing is not None and not prefix:
+        raise MeasurementError(
+            node,
+            "tool_missing",
+            f"expected {missing} on the node, found none: install package {PROGRAMS[missing]}, or "
+            "set tools.path",
+        )
 
 
 def parse(node: str, outcomes: Mapping[str, Outcome]) -> NodeFacts:

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import group_window, pair, run, storms
-from pytest_fabric.measure.context import Context, Side, Trail
+from pytest_fabric.measure.context import Context, Side, Trail, unwatched
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.group_window import Part
 from pytest_fabric.measure.job import Job
 from pytest_fabric.measure.pair import Rest
+from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Bandwidth, Failure, Measurement, Member, Port
 
@@ -87,7 +88,7 @@ def measure(
     windows = [trail.window for trail in trails if trail.window is not None]
     seen = group_window.merged(windows)
     return replace(
-        pair.without_value(job.target, job.settings, error),
+        without_value(job.target, job.settings, error),
         commands=_commands(job, trails),
         versions=versions,
         attempts=_attempts(trails),
@@ -104,7 +105,7 @@ def measure(
 
 def _explained(job: Job, problem: FabricError) -> Failure:
     """Return an exception as part of the record of a group: it names the pair, or the node."""
-    told = pair.explained(job.target, job.settings.tool, problem)
+    told = explained(job.target, job.settings.tool, problem)
     start = f"{job.target}: {job.settings.tool}: "
     return Failure(told.kind, f"{start}{told.message.removeprefix(start)}")
 
@@ -131,13 +132,9 @@ def _watch(
     job: Job, member: Job, sides: Sequence[Side], receiver: str | None
 ) -> Callable[[], None]:
     if job.load != "disruptive":
-        return _unwatched
+        return unwatched
     own = [side for side in sides if side.holds]
     return storms.Watch(str(member.pair), own, receiver)
-
-
-def _unwatched() -> None:
-    """Let a load that disrupts nobody run to its end."""
 
 
 def run_all(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
@@ -195,7 +192,7 @@ def _values(fabric: Fabric, contexts: Sequence[Context], ran: Sequence[run.Ran])
     parts = []
     for context, one in zip(contexts, ran, strict=True):
         row, mtu, seen = _read(fabric, context, one)
-        line = pair.line_bps(fabric, context.pair)
+        line = fabric.cluster.line_rate_bps(context.pair.client, context.pair.server)
         drivers = {
             str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)
         }
@@ -212,7 +209,7 @@ def _read(fabric: Fabric, context: Context, one: run.Ran) -> tuple[Bandwidth, in
         row, mtu, seen = pair.read(fabric, context, one)
     except FabricError as problem:
         target = str(context.pair)
-        told = pair.explained(target, context.settings.tool, problem)
+        told = explained(target, context.settings.tool, problem)
         message = told.message.removeprefix(f"{target}: ")
         raise MeasurementError(target, told.kind, message) from None
     assert isinstance(row, Bandwidth)  # the table of a bandwidth tool

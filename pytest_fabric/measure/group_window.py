@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from pytest_fabric.counters import refresh_s
 from pytest_fabric.measure import window
 from pytest_fabric.measure.settings import Settings
-from pytest_fabric.measure.window import COUNTS_RESENDS, FOREIGN_SHARE, Window
+from pytest_fabric.measure.window import ABOVE_LINE, COUNTS_RESENDS, FOREIGN_SHARE, Window
 from pytest_fabric.results import Bandwidth, Growth, Pair, Port
 from pytest_fabric.units import render
-
-#: The sum of what perftest counts at one port may exceed the line by the jitter of its clock.
-ABOVE_LINE = 1.02
 
 
 @dataclass(frozen=True)

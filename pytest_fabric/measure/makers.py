@@ -12,6 +12,7 @@ from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.dispatch import Free
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.plan import Job
+from pytest_fabric.measure.record import without_value
 from pytest_fabric.metrics import PROBES, TCP_TOOLS
 from pytest_fabric.results import Measurement
 
@@ -43,14 +44,14 @@ class Makers:
         failure = next((one for one in failures if one is not None), None)
         if failure is not None:
             told = replace(failure, message=f"{job.name}: {failure.message}")
-            return pair.without_value(job.target, job.settings, told)
+            return without_value(job.target, job.settings, told)
         return group.measure(self._fabric, job, self._ports, partial(self._books.after, free))
 
     def _perftest(self, job: Job, free: Free) -> Measurement:
         """Make a run of perftest, unless it is known to fail after a long time."""
         failure = self._barred.failure(job)
         if failure is not None:
-            return pair.without_value(job.target, job.settings, failure)
+            return without_value(job.target, job.settings, failure)
         after = self._books.held if is_reach(job) else partial(self._books.after, free)
         record = pair.measure(self._fabric, job, self._ports, after)
         self._barred.note(job, record)

@@ -39,9 +39,9 @@ from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import echoes, facts
 from pytest_fabric.measure.context import TOOL, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
-from pytest_fabric.measure.pair import explained, without_value
 from pytest_fabric.measure.placement import gid_address
 from pytest_fabric.measure.plan import Job
+from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.measure.settings import INTERVAL_S, Settings
 from pytest_fabric.results import Attempt, Failure, Gid, Measurement, Pair, Port, Reach
 from pytest_fabric.tools import ping

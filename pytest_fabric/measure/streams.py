@@ -7,13 +7,11 @@ from statistics import fmean
 
 from pytest_fabric.errors import FabricError, MeasurementError, NotRecognisedError
 from pytest_fabric.measure.settings import Settings
+from pytest_fabric.measure.window import FOREIGN_SHARE
 from pytest_fabric.results import Port, Tcp, Traffic
 from pytest_fabric.tools import iperf3, ss, sysfs
 from pytest_fabric.transport import Outcome
 from pytest_fabric.units import render
-
-#: The tool's own rate may exceed the line by the jitter of its clock, and no more.
-ABOVE_LINE = 1.02
 
 #: iperf3 ends a run within this of what was asked for; one that is shorter was ended early.
 SHORTER_S = 1.0
@@ -24,10 +22,9 @@ LEAST_BYTES = 1_000_000
 #: Rates and seconds are rounded where bytes were counted.
 ROUNDED = 0.99
 
-#: More growth than this share of the line beside our own streams is somebody else's. Their headers
-#: (40 B of IP and TCP, 12 of time stamps, 14 of Ethernet), what was sent again and what was still
-#: on its way when the tool ended are ours.
-FOREIGN_SHARE, HEADER_BYTES, UNCOUNTED_S = 0.02, 66, 0.5
+#: Headers of a segment (40 B of IP and TCP, 12 of time stamps, 14 of Ethernet), and what was still
+#: on its way when the tool ended, in seconds of the rate: they are ours, as is what was sent again.
+HEADER_BYTES, UNCOUNTED_S = 66, 0.5
 
 
 def row(told: iperf3.Run, asked: Settings, sockets: str) -> Tcp:
@@ -146,6 +143,7 @@ def doubts(
     mss = row.mss_bytes or 536  # the least that every host takes (RFC 9293)
     most = row.sent_bps * (row.seconds + UNCOUNTED_S) / 8 + (row.retransmits or 0) * mss
     most *= 1.1 * (1 + HEADER_BYTES / mss)
+    foreign = None if line_bps is None else FOREIGN_SHARE["bandwidth"] * line_bps / 8 * window_s
     for port, count, way in (
         (ends[0], traffic.sent_bytes, "sent"),
         (ends[1], traffic.received_bytes, "received"),
@@ -156,6 +154,6 @@ def doubts(
                 f"at least {traffic.expected_bytes:,} B: the streams went by another way (see the "
                 "routes to the rail's network)"
             )
-        elif line_bps is not None and count - most > FOREIGN_SHARE * line_bps / 8 * window_s:
+        elif foreign is not None and count - most > foreign:
             found.append(f"{port} {way} {count - most:,.0f} B that are not ours: foreign traffic")
     return tuple(found)

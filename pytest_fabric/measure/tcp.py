@@ -21,8 +21,9 @@ from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import facts, placement, run, streams, window
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
-from pytest_fabric.measure.pair import explained, window_of, without_value
+from pytest_fabric.measure.pair_window import window_of
 from pytest_fabric.measure.plan import Job
+from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.results import Failure, Measurement, Port, Tcp, Traffic
 from pytest_fabric.tools import iperf3, ss
 from pytest_fabric.transport import Collect, Glob
@@ -118,7 +119,7 @@ def measure(
     try:
         client, server = (_side(fabric, end) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
-        made = TcpContext(pair, settings, client, server, prefix, trail, lambda: None)
+        made = TcpContext(pair, settings, client, server, prefix, trail)
         ran = run.traffic(made, ports)
         ended = time.monotonic()
         with after():
@@ -152,14 +153,7 @@ def _side(fabric: Fabric, port: Port) -> Side:
             "expected an IP address for TCP, found a port of InfiniBand: add tcp to not_available "
             "of its profile",
         )
-    for program in ("iperf3", "taskset"):
-        if program not in end.node.tools and not fabric.cluster.tools.prefix:
-            raise MeasurementError(
-                port.node,
-                "tool_missing",
-                f"expected {program} on the node, found none: install package "
-                f"{facts.PROGRAMS[program]}, or set tools.path",
-            )
+    facts.require(port.node, end.node.tools, ("iperf3", "taskset"), fabric.cluster.tools.prefix)
     # The rail itself: TCP over the management network would say nothing of the fabric.
     return contexts.side(fabric.session(port.node), end, "rail", fabric.cluster.node(port).address)
 
@@ -174,7 +168,7 @@ def _evaluated(fabric: Fabric, context: TcpContext, ran: run.Ran) -> Values:
         raise seen  # after what the tools told: a node that is lost has no counters either
     row = streams.row(told, context.settings, context.trail.raw.get(SOCKETS, ""))
     line = fabric.cluster.line_rate_bps(context.pair.client, context.pair.server)
-    if line and row.received_bps > streams.ABOVE_LINE * line:
+    if line and row.received_bps > window.ABOVE_LINE * line:
         raise context.error(
             "implausible",
             f"{row.received_bps / 1e9:.1f} Gb/s is more than the declared line of {line / 1e9:g} "

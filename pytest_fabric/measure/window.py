@@ -32,6 +32,10 @@ HEADER_BYTES = 78
 #: 0.1 % during latency, where a little queueing already shows.
 FOREIGN_SHARE = {"bandwidth": 0.02, "latency": 0.001}
 
+#: The bandwidth that a tool says, or several at one port in sum, may exceed the line by the jitter
+#: of their clocks, and no more.
+ABOVE_LINE = 1.02
+
 #: perftest sends for a moment before and after what it counts (set-up, warm-up, the margin of -D).
 UNCOUNTED_S = 2.0
 

@@ -9,8 +9,8 @@ import pytest
 from pytest_fabric import ib_read_bw, ib_write_lat, ping, rdma_reach
 from pytest_fabric.declare import Declaration
 from pytest_fabric.measure.barred import Barred
-from pytest_fabric.measure.pair import without_value
 from pytest_fabric.measure.plan import Job, Policy, Want, job_of
+from pytest_fabric.measure.record import without_value
 from pytest_fabric.results import Failure, Pair, Port
 from tests.clusters import cluster
 
