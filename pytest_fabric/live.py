@@ -10,6 +10,7 @@ from rich.cells import set_cell_size
 
 from pytest_fabric.measure.progress import Progress
 from pytest_fabric.report.clean import clean_line
+from pytest_fabric.report.text import listed
 
 #: So many of the measurements that run are named.
 NAMED = 2
@@ -67,9 +68,7 @@ class LiveLine:
 
 def text(progress: Progress, failed: int) -> str:
     """Return how far a run is, in a line: running, done, failed, and the time that is left."""
-    names = ", ".join(progress.running[:NAMED])
-    more = len(progress.running) - NAMED
-    shown = f" ({names}{f' and {more} more' if more > 0 else ''})" if names else ""
+    shown = f" ({listed(progress.running, NAMED)})" if progress.running else ""
     whole = progress.done + progress.waiting + len(progress.running)
     parts = [
         f"{progress.done:,} of {whole:,} measured",

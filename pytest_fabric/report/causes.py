@@ -10,11 +10,9 @@ from pytest_fabric.declare import LAYERS
 from pytest_fabric.judge.localise.signs import can_cause
 from pytest_fabric.report.blame import shown
 from pytest_fabric.report.places import is_pair, nodes_of
-from pytest_fabric.report.suspects import Suspect
+from pytest_fabric.report.suspects import SHOWN, Suspect
+from pytest_fabric.report.text import listed
 from pytest_fabric.results import Verdict
-
-#: So many checks are named; the rest is counted.
-SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -28,14 +26,10 @@ class Cause:
     def line(self) -> str:
         """Return it for people."""
         names = list(dict.fromkeys(verdict.check for verdict in self.followers))
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         count = len(self.followers)
         follow = f"{count:,} failure{' follows' if count == 1 else 's follow'} from it"
         waived = ", waived" if self.fact.outcome == "waived" else ""
-        return (
-            f"{self.fact.target}  {shown(self.fact)}{waived}: {follow}: "
-            f"{', '.join(names[:SHOWN])}{more}"
-        )
+        return f"{self.fact.target}  {shown(self.fact)}{waived}: {follow}: {listed(names, SHOWN)}"
 
 
 def causes(verdicts: Sequence[Verdict], suspected: Iterable[Suspect]) -> list[Cause]:

@@ -11,6 +11,7 @@ from pytest_fabric.judge.compare.places import Place
 from pytest_fabric.judge.compare.run import Kind
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold
+from pytest_fabric.report.text import listed
 from pytest_fabric.units import render
 
 #: What a reader acts on first.
@@ -105,9 +106,8 @@ def _where(comparison: Comparison) -> Iterator[str]:
         for place in finding.places:
             by_name.setdefault(place.name, []).append((finding.kind, place))
     for name, found in by_name.items():
-        told = ", ".join(change(kind, place.effect) for kind, place in found[:3])
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        yield f"{name}  ({_facts_of(name, comparison.facts)})  {told}{more}"
+        told = listed([change(kind, place.effect) for kind, place in found], 3)
+        yield f"{name}  ({_facts_of(name, comparison.facts)})  {told}"
 
 
 def _facts_of(name: str, facts: Sequence[Beside]) -> str:

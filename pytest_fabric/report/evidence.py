@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.report.places import nodes_of
+from pytest_fabric.report.text import listed
 from pytest_fabric.results import Bandwidth, Growth, Latency, Measurement, Member, Reach, Tcp
 from pytest_fabric.units import render
 
@@ -134,8 +135,7 @@ def _sentence(entry: Growth) -> str:
 
 
 def _neighbours(beside: tuple[str, ...]) -> str:
-    more = f" and {len(beside) - NAMED} more" if len(beside) > NAMED else ""
-    return f"at the same time: {', '.join(beside[:NAMED])}{more}" if beside else ""
+    return f"at the same time: {listed(beside, NAMED)}" if beside else ""
 
 
 def _by_hand(measurement: Measurement) -> list[str]:

@@ -18,6 +18,7 @@ from pytest_fabric.report.blame import Blame, direct, named, silent
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, nodes_of, ports_of
+from pytest_fabric.report.text import listed
 from pytest_fabric.results import Verdict
 
 #: So many checks are named; the rest is counted.
@@ -62,7 +63,7 @@ def _of_finding(finding: Finding, seen: Evidence, own: Sequence[Blame]) -> Suspe
     failed = [one.target for one in seen.seen if one.failed]
     checks = list(dict.fromkeys(check.partition(" ")[2] for check, _ in finding.explained))
     shown = replace(finding, signs=() if own else finding.signs)
-    words = f"{in_words(shown, failed, seen.seen)} ({_listed(checks)})"
+    words = f"{in_words(shown, failed, seen.seen)} ({listed(checks, SHOWN)})"
     reasons = [_explain(own)] if own else []
     if len(finding.places) > 1:
         reasons.append(f"cannot be told apart: {', '.join(finding.places)}")
@@ -122,9 +123,4 @@ def _explain(blames: Sequence[Blame]) -> str:
         what = clean_line(blame.what)
         if what not in checks[blame.how]:
             checks[blame.how].append(what)
-    return "; ".join(f"{how} {_listed(found)}" for how, found in checks.items())
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"
+    return "; ".join(f"{how} {listed(found, SHOWN)}" for how, found in checks.items())

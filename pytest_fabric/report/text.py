@@ -32,6 +32,12 @@ def limit(verdict: Verdict) -> str:
     return clean_line(f"{verdict.limit}{source}")
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 def failure(
     subject: str,
     what: str,
