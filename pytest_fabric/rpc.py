@@ -26,14 +26,13 @@ CHANNEL = "fabric_channel"
 #: Tells a worker to start no other test.
 STOP = b"stop"
 
-#: Where the classes are that may travel.
+#: Where the classes are that may travel: what they are is in the types of `worker.RemoteSource`.
 MODULES = frozenset(
     f"pytest_fabric.{name}"
     for name in (
         "declare.declaration",
         "errors",
         "measure.plan",
-        "parametrize",
         "report.planned",
         "results",
         "rows",

@@ -6,24 +6,19 @@ import os
 import pickle
 import threading
 from collections.abc import Callable
+from dataclasses import is_dataclass
+from typing import get_args, get_type_hints
 
 import pytest
 
-from pytest_fabric.declare import ib_write_lat, node_bandwidth
+from pytest_fabric.declare import ib_write_lat
 from pytest_fabric.errors import ConfigError, FabricError, MeasurementError, TransportError
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.results import (
-    Bandwidth,
-    Exposure,
-    Fact,
-    Member,
-    Pair,
-    PairGroup,
-    Port,
-    Reach,
-    Reading,
-)
-from pytest_fabric.rpc import Client, Line, dumps, loads, serve
+from pytest_fabric.results import Exposure, Fact, Measured, Pair, Reading, Tcp
+from pytest_fabric.rpc import MODULES, Client, Line, dumps, loads, serve
+from pytest_fabric.selection import Collected
+from pytest_fabric.subjects import Shell
+from pytest_fabric.worker import RemoteShell, RemoteSource
 
 WANT = Want(ib_write_lat(size=4), Pair.parse("gpu001:rail0..gpu002:rail0"))
 
@@ -178,25 +173,42 @@ def test_what_cannot_be_read_ends_the_line() -> None:
     assert here.has_ended
 
 
-def test_what_came_back_of_a_ping_travels() -> None:
-    """It has a module of its own beside the results."""
-    way = Reach("gpu001:rail0", 84, 3000, 2999, 0, 0, 28e-6, 32e-6, 9e-5, None)
+def travelling(kind: object, found: set[type]) -> None:
+    """Add the classes of ours in a type, and in the fields of those that are records."""
+    if (
+        isinstance(kind, type)
+        and kind.__module__.startswith("pytest_fabric.")
+        and kind not in found
+    ):
+        found.add(kind)
+        if is_dataclass(kind):
+            for inner in get_type_hints(kind).values():
+                travelling(inner, found)
+    for inner in get_args(kind):
+        travelling(inner, found)
 
-    assert loads(dumps((way,))) == (way,)
+
+def test_every_module_of_records_that_travel_is_listed() -> None:
+    """A record in a module that is not would be refused at the other end, in runs with `-n` only.
+
+    What travels is in the questions and answers of a worker, and in what it collected.
+    """
+    found: set[type] = set()
+    travelling(Collected, found)
+    for asker in (RemoteSource, RemoteShell):
+        for name, method in vars(asker).items():
+            if not name.startswith("_") and callable(method):
+                for kind in get_type_hints(method).values():
+                    travelling(kind, found)
+    found -= {Shell}  # the worker's own: its commands travel
+
+    assert {Measured, Tcp, Fact, Collected, Want} <= found
+    assert {kind.__module__ for kind in (*found, FabricError)} == MODULES
 
 
 def test_readings_travel() -> None:
+    """As they were: a record of records in a mapping."""
     fact = Fact(1e-9, detail=("counted for 60 min",), exposure=Exposure(3600.0, 4e11))
     reading = Reading("gpu001", "link", {"gpu001:rail0": {"link.raw_ber": fact}})
 
     assert loads(dumps(reading)) == reading
-
-
-def test_what_is_wanted_of_a_group_travels_and_so_does_what_came_of_it() -> None:
-    """What a declaration and a member of a group are stands in modules of their own."""
-    pair = Pair(Port("gpu001", "rail0"), Port("gpu002", "rail0"))
-    want = Want(node_bandwidth(), PairGroup("gpu001", (pair,), (pair,)))
-    row = Bandwidth(2**20, 1000, None, 390e9, 46_000.0)
-    member = Member(str(pair), row, 4096, 0.0, 12.5)
-
-    assert loads(dumps((want, member))) == (want, member)
