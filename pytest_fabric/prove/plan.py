@@ -15,7 +15,7 @@ from pytest_fabric.prove.catalogue import Fault
 #: Kinds of tests by what they measure. Those first that wait long: for tools that hang.
 GROUPS = (
     *("reach", "bandwidth", "latency"),
-    *("node", "incast", "wide incast", "bisection", "facts"),
+    *("node", "incast", "wide incast", "bisection", "collective", "facts"),
 )
 
 #: Those whose pairs run at the same moment.
@@ -155,8 +155,8 @@ def waves(
 
 
 def _is_apart(fault: Fault, group: str) -> bool:
-    """Return whether a fault has a wave for itself: a bisection has one value for all."""
-    return fault.spread == "fabric" or group == "bisection"
+    """Return whether a fault has a wave for itself: it shows everywhere, or in a single value."""
+    return fault.spread == "fabric" or group in ("bisection", "collective")
 
 
 def _layer(fault: Fault, usual: str) -> str:
@@ -254,7 +254,7 @@ def _inject(fault: Fault, ground: _Ground) -> Injection:
         frozenset(ports),
         frozenset(seen),
         frozenset(names),
-        is_everywhere=fault.spread == "fabric",
+        is_everywhere=fault.spread == "fabric" or ground.group == "collective",
     )
 
 

@@ -163,6 +163,10 @@ def group_of(item: pytest.Item) -> str:
         return "incast" if _nodes(item) == SENDERS + 1 else "wide incast"
     if declaration.tool in ("node_bandwidth", "bisection"):
         return declaration.tool.removesuffix("_bandwidth")
+    if declaration.tool == "collective":
+        return "collective"
+    if declaration.tool == "switch_window":
+        return "bandwidth"  # switches count what the pairs of others send
     if declaration.over != "pair":
         return "facts"
     if declaration.tool in PROBES or declaration == rdma_reach():

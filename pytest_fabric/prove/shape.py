@@ -29,6 +29,10 @@ SCALE = 0.01
 #: little of what perftest leaves out at both ends of a run.
 SCALE_TOGETHER = 0.1
 
+#: What a collective must reach of the line rate of all rails: in the lab, NCCL leaves 5 % of the
+#: payload rate, and a port at half of its speed half.
+BUS_SHARE = 0.8
+
 #: Of the user's file: what says how a fabric is judged, and not which nodes it has.
 KEPT = ("fabric", "confirm")
 
@@ -43,6 +47,7 @@ class Model:
     rest: Mapping[str, Any]
     seed: int
     adapter: str | None
+    line_bps: float | None = None
 
 
 def model_of(cluster: Cluster) -> Model:
@@ -57,6 +62,7 @@ def model_of(cluster: Cluster) -> Model:
         rest={key: text[key] for key in KEPT if key in text},
         seed=cluster.lab.seed,
         adapter=cluster.lab.adapters.get(first.node),
+        line_bps=cluster.line_rate_bps(first),
     )
 
 
@@ -67,6 +73,10 @@ def cluster_file(wave: Wave, model: Model) -> str:
     if wave.layer != model.layer:
         profile, adapter = "proof", None
         profiles[profile] = BUILTIN[wave.layer]
+    elif wave.group == "collective" and model.line_bps is not None:
+        slow = BUS_SHARE * model.line_bps * len(wave.rails) / 8e9
+        limits = {"collective.busbw": f">= {slow:g} GB/s"}
+        profile, profiles["proof"] = "proof", {"extends": model.profile, "limits": limits}
     names = [node for node, _ in wave.nodes]
     document: dict[str, Any] = {
         "name": f"prove {wave.name}",
@@ -81,16 +91,25 @@ def cluster_file(wave: Wave, model: Model) -> str:
         "profiles": profiles,
         "pairs": {"strategy": "list", "list": [f"{one}..{other}" for one, other in wave.pairs]},
     }
+    if wave.layer == "Ethernet":
+        document["switches"] = {name: {"os": "sonic"} for name in _leaves(wave)}
+    if wave.group == "collective":
+        document["collectives"] = {"launcher": names[0], "gpus_per_node": len(wave.rails)}
     if adapter is not None:
         document["lab"]["adapters"] = dict.fromkeys(names, adapter)
     return yaml.safe_dump(document, sort_keys=False)
 
 
 def _rest(wave: Wave, model: Model) -> Mapping[str, Any]:
-    """Return what is the user's, with the routing that a wave needs."""
-    if wave.routing is None:
-        return model.rest
-    return {**model.rest, "fabric": {**model.rest.get("fabric", {}), "routing": wave.routing}}
+    """Return what is the user's, with the routing that a wave needs; nobody else uses a lab."""
+    needed = {"dedicated": True, **({} if wave.routing is None else {"routing": wave.routing})}
+    return {**model.rest, "fabric": {**(model.rest.get("fabric") or {}), **needed}}
+
+
+def _leaves(wave: Wave) -> list[str]:
+    """Return the leaves of a wave, each once."""
+    found = (wave.leaf(node, cell, rail) for node, cell in wave.nodes for rail in wave.rails)
+    return list(dict.fromkeys(found))
 
 
 def _rails(wave: Wave, node: str, cell: int) -> dict[str, dict[str, str]]:

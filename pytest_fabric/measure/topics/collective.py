@@ -128,7 +128,10 @@ def _wrong(report: Report) -> Fact:
 
 
 def _other_class(subject: Subject) -> Fact:
-    """Return how many ports' declared class differs from the one that the ranks were told."""
+    """Return how many ports' declared class differs from the one that the job travels in.
+
+    That is what the ranks were told, unless the port has a global traffic class, which wins.
+    """
     try:
         env = environment(subject)
     except MeasurementError as error:
@@ -138,7 +141,11 @@ def _other_class(subject: Subject) -> Fact:
         roce, infiniband = end.rail.profile.roce, end.rail.profile.infiniband
         if roce is not None and roce.dscp is not None:
             told, wanted = env.get("NCCL_IB_TC", "0"), roce.dscp
-            if not told.isdecimal() or int(told) >> 2 != wanted:
+            forced = end.rdma.traffic_class
+            if forced is not None and forced >= 0:
+                if forced >> 2 != wanted:
+                    odd.append(f"{end.port}: global traffic class {forced}, not DSCP {wanted}")
+            elif not told.isdecimal() or int(told) >> 2 != wanted:
                 odd.append(f"{end.port}: NCCL_IB_TC {told}, tested in DSCP {wanted}")
         if infiniband is not None and env.get("NCCL_IB_SL", "0") != str(infiniband.service_level):
             odd.append(

@@ -77,6 +77,17 @@ def test_what_the_cluster_file_says_wins_and_another_class_is_told() -> None:
     )
 
 
+@pytest.mark.parametrize(("forced", "odd"), [(None, 0), (-1, 0), (106, 0), (0, 1)])
+def test_a_global_traffic_class_of_a_port_wins(forced: int | None, odd: int) -> None:
+    site = load_text(TEXT + ASKED.format(more=""), Path("cluster.yaml"))
+    asked = subject(replace(PORT, traffic_class=forced), site=site)
+    fact = collective.read(asked, {"nccl": stored("new")})["fabric"]["collective.other_class"]
+
+    assert fact.value == odd
+    told = [line for line in fact.detail if "global traffic class" in line]
+    assert told == ["gpu001:rail0: global traffic class 0, not DSCP 26"] * odd
+
+
 def test_a_run_has_the_bandwidth_of_its_largest_message() -> None:
     """The lower of both ways of using the buffers, never the average over all sizes."""
     facts = read(stored("new"))
