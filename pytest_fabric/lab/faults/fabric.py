@@ -140,6 +140,7 @@ CABLES: tuple[Fault, ...] = (
         "a read of PCIe that stalls: an IOMMU, a small MaxReadReq, a remote NUMA node",
         on_port=lambda port: replace(port, takes=0.7),
         layers=(ETHERNET,),
+        spread="next",
     ),
 )
 
