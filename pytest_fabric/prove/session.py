@@ -29,8 +29,8 @@ from pytest_fabric.wants import target_of
 #: The usual number of senders of an incast; those of more need larger cells.
 SENDERS = 2
 
-#: Waves at a time: each is two processes, which wait for one another half of the time.
-AT_ONCE = 2
+#: Waves at a time: each is two processes, which wait for one another most of the time.
+AT_ONCE = 3
 
 
 def begin(session: pytest.Session) -> None:
