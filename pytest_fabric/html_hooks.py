@@ -7,6 +7,7 @@ from typing import Protocol
 import pytest
 
 from pytest_fabric.report import html
+from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.results import Verdict
 
 
@@ -20,8 +21,8 @@ class Reported(Protocol):
     def verdict_of(self, nodeid: str) -> Verdict | None:
         """Return the verdict of a check, or None while there is none."""
 
-    def summary(self) -> list[str]:
-        """Return what a reader needs to act."""
+    def record(self) -> RunRecord:
+        """Return the whole run as its report shows it."""
 
 
 class HtmlHooks:
@@ -47,5 +48,5 @@ class HtmlHooks:
         data[:] = html.log(report.outcome, data)
 
     def pytest_html_results_summary(self, prefix: list[str]) -> None:
-        """Put our summary on top."""
-        prefix.extend(html.summary(self._run.summary()))
+        """Put verdict, pictures and tables above the results."""
+        prefix.extend(html.summary(self._run.record()))

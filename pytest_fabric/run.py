@@ -33,6 +33,7 @@ from pytest_fabric.report import comparable, junit, markdown, summary
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
+from pytest_fabric.report.sections.record import RunRecord, kept, waived
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run as Reported
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
@@ -181,6 +182,18 @@ class FabricRun:
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
         return [*self._notes(), *self._compared(), *summary.lines(self._reported())]
+
+    def record(self) -> RunRecord:
+        """Return the whole run as its report shows it."""
+        return RunRecord(
+            run=self._reported(),
+            notes=self._notes(),
+            baseline=self._compared(),
+            is_coverage_short=self.is_coverage_short(),
+            leaves=self._history.about.leaves,
+            waivers=waived(self.cluster.waivers),
+            kept=kept("report.html", self.directory.path),
+        )
 
     def _reported(self) -> Reported:
         return Reported(

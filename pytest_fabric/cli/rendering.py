@@ -16,6 +16,8 @@ from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.report import atomic, summary
 from pytest_fabric.report.clean import clean
 from pytest_fabric.report.finished import Finished
+from pytest_fabric.report.sections.record import RunRecord, kept
+from pytest_fabric.report.summary import Run
 from pytest_fabric.results import Verdict
 
 
@@ -36,13 +38,22 @@ class Shown:
         return self._verdicts.get(nodeid)
 
     def summary(self) -> list[str]:
-        """Return what a reader needs to act. Excluded nodes are not in the directory of a run."""
-        run = self.run
-        ports = tuple(run.about.ports)
-        shown = summary.Run(run.planned, run.verdicts, ports, {}, str(run.path))
-        ended = run.about.ended is not None
-        notes = [] if ended else ["this run has not ended: it goes on, or was killed"]
-        return [*notes, *summary.lines(shown)]
+        """Return what a reader needs to act."""
+        return [*self._notes(), *summary.lines(self._told())]
+
+    def record(self) -> RunRecord:
+        """Return the whole run."""
+        about = kept("report", self.run.path)
+        return RunRecord(self._told(), self._notes(), leaves=self.run.about.leaves, kept=about)
+
+    def _told(self) -> Run:
+        # Excluded nodes and waivers are not in the directory of a run.
+        ports = tuple(self.run.about.ports)
+        return Run(self.run.planned, self.run.verdicts, ports, {}, str(self.run.path))
+
+    def _notes(self) -> list[str]:
+        ended = self.run.about.ended is not None
+        return [] if ended else ["this run has not ended: it goes on, or was killed"]
 
 
 class _Item(pytest.Item):

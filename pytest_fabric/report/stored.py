@@ -26,6 +26,7 @@ class Stored:
         self.path = path
         self.about = about
         self._counters: dict[str, set[str]] = {}
+        self._files: dict[str, list[tuple[str, str]]] = {}
         self._groups = self._read_groups()
 
     @property
@@ -40,6 +41,11 @@ class Stored:
     def counters(self) -> dict[str, frozenset[str]]:
         """Return the names of all counters that any measurement saw, by port."""
         return {port: frozenset(names) for port, names in self._counters.items()}
+
+    @property
+    def files(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the files of raw text by target, each with the key of its measurement."""
+        return self._files
 
     @property
     def settled(self) -> list[Measurement]:
@@ -94,6 +100,8 @@ class Stored:
                 self._require_raw(number, record, files)
                 for grown in record.growth:
                     self._counters.setdefault(grown.port, set()).add(grown.name)
+                for name in dict.fromkeys(record.raw.values()):
+                    self._files.setdefault(record.target, []).append((record.key, name))
                 key = f"{record.target} {record.key}"
                 if not record.is_repetition:
                     groups[key] = []  # repetitions belong to the measurement before them

@@ -121,7 +121,7 @@ def _coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]
         return []
     found = coverage(declared, verdicts)
     tenths = 1000 * len(found.measured) // len(declared)  # down: 999 of 1,000 are not 100 %
-    missing = f"; not measured: {_places(found.missing)}" if found.missing else ""
+    missing = f"; not measured: {where(found.missing)}" if found.missing else ""
     counted = f"{len(found.measured):,} of {len(declared):,} measured ({tenths / 10:g}%)"
     return [f"ports: {counted}{missing}"]
 
@@ -130,7 +130,7 @@ def _excluded(excluded: Mapping[str, str]) -> list[str]:
     by_reason: dict[str, list[str]] = defaultdict(list)
     for node, reason in excluded.items():
         by_reason[clean_line(reason)].append(node)
-    return [f"excluded: {_places(nodes)} ({reason})" for reason, nodes in by_reason.items()]
+    return [f"excluded: {where(nodes)} ({reason})" for reason, nodes in by_reason.items()]
 
 
 def _skipped(verdicts: Sequence[Verdict]) -> list[str]:
@@ -145,7 +145,7 @@ def _waived(verdicts: Sequence[Verdict]) -> list[str]:
     for verdict in found:
         groups[verdict.check, _message(verdict)].append(verdict.target)
     return [
-        f"waived: {len(targets):,} x {check}  {_places(targets)} ({told.removeprefix('waived ')})"
+        f"waived: {len(targets):,} x {check}  {where(targets)} ({told.removeprefix('waived ')})"
         for (check, told), targets in groups.items()
     ]
 
@@ -160,7 +160,7 @@ def _errors(verdicts: Sequence[Verdict]) -> list[str]:
         if v.outcome not in ("passed", "failed", "waived", "skipped", "not run"):
             by_cause[_message(v).removeprefix(f"{v.target}: ") or v.check].append(v.target)
     return [
-        f"{len(targets):,} x {_places(sorted(set(targets)))}: {cause}"
+        f"{len(targets):,} x {where(sorted(set(targets)))}: {cause}"
         for cause, targets in by_cause.items()
     ]
 
@@ -182,7 +182,7 @@ def _ranked(found: Sequence[Suspect]) -> list[Suspect]:
     for suspect in found:
         alike[suspect.confidence, suspect.explanation].append(suspect)
     return [
-        replace(same[0], place=_places([s.place for s in same])) if len(same) > 1 else same[0]
+        replace(same[0], place=where([s.place for s in same])) if len(same) > 1 else same[0]
         for same in alike.values()
     ]
 
@@ -219,7 +219,7 @@ def _by_check(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def _head(group: Sequence[Verdict]) -> str:
-    return f"{len(group):,} x {group[0].check}  {_places([verdict.target for verdict in group])}"
+    return f"{len(group):,} x {group[0].check}  {where([verdict.target for verdict in group])}"
 
 
 def _values(group: Sequence[Verdict]) -> str:
@@ -245,7 +245,8 @@ def _colon(message: str) -> str:
     return f": {message}" if message else ""
 
 
-def _places(places: Sequence[str]) -> str:
+def where(places: Sequence[str]) -> str:
+    """Return places folded, and cut with their number where there are many."""
     folded = fold(places)
     if len(folded) <= PLACES:
         return folded

@@ -27,7 +27,12 @@ CONFTEST = """
 import sys
 sys.path.insert(0, {root!r})
 from pytest_fabric.report import html
-from tests.report.examples import HOSTILE, verdict
+from tests.report.examples import HOSTILE, planned, verdict
+from pytest_fabric.report.sections.record import RunRecord
+from pytest_fabric.report.summary import Run
+
+BAD = verdict("gpu001:rail0..gpu002:rail0", "failed", message=HOSTILE)
+RECORD = RunRecord(Run([planned(BAD)], [BAD], ["gpu001:rail0"], {{}}), notes=["a note " + HOSTILE])
 
 def pytest_html_report_title(report):
     report.title = html.title("pod-a " + HOSTILE)
@@ -42,7 +47,7 @@ def pytest_html_results_table_html(report, data):
     data[:] = html.log(report.outcome, data)
 
 def pytest_html_results_summary(prefix, summary, postfix, session):
-    prefix.extend(html.summary(["12 checks: " + HOSTILE, "  next"]))
+    prefix.extend(html.summary(RECORD))
 """
 
 
@@ -81,17 +86,23 @@ def test_our_columns_stand_between_test_and_duration() -> None:
 
 def test_a_test_without_verdict_has_empty_cells() -> None:
     """An ordinary test in the same run does not shift the columns."""
-    assert html.row(CELLS, None)[2:6] == [f"<td class=col-{c}></td>" for c in html.COLUMNS]
+    assert html.row(CELLS, None)[2:6] == ["<td class=col-target></td>", *["<td></td>"] * 3]
+
+
+def test_a_passed_row_has_all_cells_in_few_bytes() -> None:
+    """Where its limit stands is told above the results, and cells that nobody sorts by are one."""
+    cells = html.row(CELLS, verdict("gpu001:rail0", "passed"))
+
+    assert len(cells) == 4
+    assert re.sub("<.*?>", "|", cells[-1]) == "|ib_write_lat.4.p99||2.1 us||&lt;= 5 us||3 ms|||"
 
 
 def test_hostile_text_becomes_text() -> None:
     """No tag, no control character from a node reaches the page."""
     hostile = verdict(HOSTILE, "failed", message=HOSTILE, value=HOSTILE, limit=HOSTILE)
-    shown = "".join(
-        [*html.row([], hostile), *html.summary([HOSTILE]), *html.log("failed", ["\x1b"])]
-    )
+    shown = "".join([*html.row([], hostile), html.title(HOSTILE), *html.log("failed", ["\x1b"])])
 
-    assert "<script>" not in shown
+    assert "<script>" not in shown.replace(html.title(HOSTILE), "")  # pytest-html escapes it
     assert not set(shown) & set("\x1b\x00\x9b\ud800\ufffe")
 
 
@@ -113,11 +124,12 @@ def test_pytest_html_shows_our_parts(pytester: pytest.Pytester) -> None:
 
     [good], [bad] = data["tests"].values()
     assert good["target"] == "gpu001:rail0..gpu002:rail0"
-    assert [len(row["resultsTableRow"]) for row in (good, bad)] == [8, 8]
+    assert ["".join(row["resultsTableRow"]).count("<td") for row in (good, bad)] == [8, 8]
     assert good["log"] == ""
     assert "reason" in bad["log"]
-    assert text.count("<script>") == 1
-    assert "12 checks: red  ]]&gt;" in text
+    assert "alert('x')" not in text.replace(html.title(HOSTILE), "")
+    assert "a note red ]]&gt;" in text
+    assert text.index("Not fit: 1 check is") < text.index('id="results-table"')
     assert 'data-column-type="limit"' in text
 
 
