@@ -6,6 +6,7 @@ import getpass
 import hashlib
 import os
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from importlib import metadata
@@ -21,7 +22,7 @@ from pytest_fabric.measure.plan import Policy
 from pytest_fabric.report.about import SCHEMA, About, Options
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import Stored, open_run
-from pytest_fabric.results import Measurement
+from pytest_fabric.results import Measured, Measurement
 from pytest_fabric.sources import without_baseline
 
 
@@ -94,6 +95,7 @@ def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> H
     compared = (_baseline(config, about), without_baseline(config))
     resumed = _earlier(config, "--fabric-resume")
     replayed = _earlier(config, "--fabric-replay")
+    require_apart(compared[0], resumed or replayed)
     if resumed is not None:
         require_same("--fabric-resume", resumed, about)
         require_same_lab(resumed, about)
@@ -129,6 +131,24 @@ def _baseline(config: pytest.Config, about: About) -> tuple[Stored, ...]:
     for run in found.values():
         require_same(option, run, about)
     return tuple(found.values())
+
+
+def require_apart(baseline: Iterable[Stored], earlier: Stored | None) -> None:
+    """Raise ConfigError for a baseline with measurements of the run that is judged again.
+
+    What is compared with itself is never worse.
+    """
+    own = {_made(m) for m in earlier.measured} if earlier is not None else set()
+    for run in baseline:
+        if earlier is not None and any(_made(m) in own for m in run.measured):
+            raise ConfigError(
+                f"--fabric-baseline: expected runs that were measured apart from {earlier.path}, "
+                f"found its measurements in {run.path}: what is compared with itself is never worse"
+            )
+
+
+def _made(measured: Measured) -> tuple[str, str, float]:
+    return measured.record.target, measured.record.key, measured.record.started
 
 
 def _opened(config: pytest.Config, option: str, named: str) -> Stored:

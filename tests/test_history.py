@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.history import History, require_same, require_same_lab
+from pytest_fabric.history import History, require_apart, require_same, require_same_lab
 from pytest_fabric.report.about import About
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import Stored, open_run
@@ -17,6 +17,8 @@ from pytest_fabric.results import Measurement
 from tests.report.examples import ABOUT, BANDWIDTH, BROKEN, LATENCY
 
 NOW = datetime(2026, 11, 29)
+
+LATER = replace(LATENCY, started=LATENCY.started + 3600)
 
 
 def made(root: Path, about: About, *measurements: Measurement) -> Stored:
@@ -138,3 +140,16 @@ def test_the_end_of_a_run_is_told(status: int, interrupted: bool) -> None:
     assert (ended.exit_status, ended.interrupted) == (status, interrupted)
     assert ended.ended is not None
     assert ABOUT.ended is None
+
+
+def test_a_run_is_no_baseline_of_itself(tmp_path: Path) -> None:
+    """It would never be worse, whatever was measured."""
+    earlier, other = made(tmp_path, ABOUT, LATENCY), made(tmp_path, ABOUT, LATER)
+    new = RunDirectory.create(tmp_path / "again", NOW, History(ABOUT, replayed=earlier).begin)
+    new.close()
+
+    require_apart((other,), earlier)
+    require_apart((earlier,), None)
+    for baseline in (earlier, open_run("", new.path)):
+        with pytest.raises(ConfigError, match="compared with itself is never worse"):
+            require_apart((other, baseline), earlier)

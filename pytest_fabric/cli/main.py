@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import compare, explain, init, plan, report, runs, sudoers
+from pytest_fabric.cli import compare, explain, init, lab_command, plan, report, runs, sudoers
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -39,6 +39,7 @@ COMMANDS = (
 for command, epilog in COMMANDS:
     app.command(epilog=epilog)(command)
 app.command(epilog=compare.EPILOG, cls=compare.TwoSides)(compare.compare)
+app.add_typer(lab_command.app, name="lab")
 
 #: Exit statuses: wrong configuration as pytest has it, and a node that is not ready.
 EXIT_CONFIG, EXIT_NOT_READY, EXIT_USAGE = 4, 1, 4

@@ -199,12 +199,15 @@ def _compared(metric: str, text: str, unit: str, value: str) -> Peers | Baseline
         raise expected(f"a limit such as {quoted(EXAMPLES[unit])}", value, why)
     number = r"([0-9]{1,3}(?:\.[0-9]{1,6})?)"
     peers = re.fullmatch(rf"within\s+{number}\s*%\s+of\s+peers", text, re.A)
-    if peers is not None and 0 < float(peers[1]) <= 100:
+    if peers is not None and 0 < float(peers[1]) < 100:
         return Peers(float(peers[1]) / 100)
     baseline = re.fullmatch(rf"(<=|<|>=|>)\s*{number}\s*x\s+baseline", text, re.A)
-    if baseline is not None and float(baseline[2]) > 0:
-        return Baseline(baseline[1], float(baseline[2]))
     example = "<= 1.10 x baseline" if unit == "s" else ">= 0.98 x baseline"
+    if baseline is not None and float(baseline[2]) > 0:
+        if baseline[1][0] != example[0]:
+            bad = "a time may not grow" if unit == "s" else "a rate may not fall"
+            raise expected(quoted(example), value, f"compared with a baseline, {bad}")
+        return Baseline(baseline[1], float(baseline[2]))
     raise expected(f'"within 3% of peers" or {quoted(example)}', value)
 
 

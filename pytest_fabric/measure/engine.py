@@ -245,6 +245,7 @@ class Engine:
     def _settled(self, task: Task, company: Company, record: Measurement) -> Measurement:
         """Complete the record of a measurement, keep it, and let follow what it calls for."""
         job = self._jobs[task.key]
+        self._loads.add(job.load)
         record = replace(
             self._waits.told(job.key, record),
             beside=beside(job, [self._jobs[key] for key in company.keys]),

@@ -69,8 +69,8 @@ class Reality:
             return self._fabric.switches.facts(node)
         if topic == switches.WINDOW:
             loads = self._engine.rest()
-            known = None if loads else self._windows.get((topic, node))
-            return self._fabric.switches.window(node, "disruptive" in loads, known)
+            forced = "disruptive" in loads if loads else None
+            return self._fabric.switches.window(node, forced, self._windows.get((topic, node)))
         return self._fabric.reading(TOPICS[topic], node)
 
     def shell(self, node: str) -> CheckedSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,9 @@ def test_each_limit_of_a_port_has_its_line_and_what_it_replaces(known: Known) ->
 
     chain = "profile slow (cluster.yaml:9) extends ours (cluster.yaml:12) extends builtin/cx7"
     assert any(line.startswith(chain) for line in found)
-    assert row(found, "ib_write_lat.p99").endswith(
-        "<= 4 us  cluster.yaml:15, instead of <= 5 us  builtin/cx7-400g-roce.yaml:33"
+    assert re.search(
+        r"<= 4 us  cluster\.yaml:15, instead of <= 5 us  builtin/cx7-400g-roce\.yaml:\d+$",
+        row(found, "ib_write_lat.p99"),
     )
     assert "== 200 Gb/s  cluster.yaml:11, instead of == 400 Gb/s" in row(found, "link.speed")
     assert "(>= 190.2 Gb/s)" in row(found, "ib_write_bw.average")

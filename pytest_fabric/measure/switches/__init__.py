@@ -87,15 +87,16 @@ class Switches:
         """Return how a switch is set up. Raises TransportError, MeasurementError."""
         return self._once(FACTS, switch, lambda: self._facts(switch))
 
-    def window(self, switch: str, forced: bool, known: Reading | None = None) -> Reading:
+    def window(self, switch: str, forced: bool | None, known: Reading | None = None) -> Reading:
         """Return what a switch has counted since the start of the run, once.
 
-        `forced` says that congestion was forced meanwhile; `known` is the window of an earlier run
-        that holds for this one. Raises TransportError, MeasurementError.
+        `forced` says that congestion was forced meanwhile, None that nothing was measured; `known`
+        is the window of the run that is resumed. Raises TransportError, MeasurementError.
         """
-        if known is not None:
-            return self._once(WINDOW, switch, lambda: known.facts)
-        return self._once(WINDOW, switch, lambda: self._window(switch, forced))
+        earlier = known.facts if known is not None else None
+        if earlier is not None and forced is None:
+            return self._once(WINDOW, switch, lambda: earlier)
+        return self._once(WINDOW, switch, lambda: self._window(switch, bool(forced), earlier))
 
     def _begin(self, topic: str, switch: str) -> None:
         try:
@@ -131,7 +132,7 @@ class Switches:
             outcomes = captured.read(switch, folder, "before", facts.SECTIONS)
         return facts.read_facts(ends(self._cluster, switch), outcomes)
 
-    def _window(self, switch: str, forced: bool) -> Facts:
+    def _window(self, switch: str, forced: bool, earlier: Facts | None) -> Facts:
         folder = self._cluster.switches[switch].files
         if folder is not None:
             window = captured_window(switch, folder, forced)
@@ -148,4 +149,4 @@ class Switches:
                 raise first.with_traceback(None)
             after = self._ask(switch, Collect({**counts.WAIT, **counts.SECTIONS}, DEADLINE_S))
             window = Window(first.outcomes, after, self._now() - first.moment, forced)
-        return counts.read_window(ends(self._cluster, switch), window)
+        return counts.read_window(ends(self._cluster, switch), window, earlier)

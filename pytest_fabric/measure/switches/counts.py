@@ -59,9 +59,38 @@ class Window:
     forced: bool = False
 
 
-def read_window(ends: Sequence[Far], window: Window) -> Facts:
-    """Return by how much each end's counters grew; every metric has a value or its problem."""
-    return {str(far.port): dict(_end(far, window)) for far in ends}
+class Idle(Unread):
+    """Raised when hardly anything went over a cable, so that its counters show nothing."""
+
+
+def read_window(ends: Sequence[Far], window: Window, earlier: Facts | None = None) -> Facts:
+    """Return by how much each end's counters grew; every metric has a value or its problem.
+
+    `earlier` is what the run that is resumed has found: its growth counts, too.
+    """
+    before = earlier or {}
+    return {str(far.port): _both(before.get(str(far.port), {}), far, window) for far in ends}
+
+
+def _both(earlier: Mapping[str, Fact], far: Far, window: Window) -> Mapping[str, Fact]:
+    """Return what an end counted in this window and in an earlier one, if there is one."""
+    try:
+        found = dict(_end(far, window))
+    except Idle as error:
+        where = far.cable.switch
+        return earlier or dict.fromkeys(METRICS, Fact(None, f"{where}: {error}"))
+    return {metric: _sum(earlier.get(metric), fact) for metric, fact in found.items()}
+
+
+def _sum(earlier: Fact | None, fact: Fact) -> Fact:
+    """Return the growth of two windows; a problem of either hides it."""
+    if earlier is None or earlier.inapplicable or fact.problem:
+        return fact
+    if earlier.problem or fact.inapplicable:
+        return earlier
+    values = (earlier.value, fact.value)
+    total = sum(value for value in values if isinstance(value, (int, float)))
+    return Fact(total, detail=(*earlier.detail, *fact.detail))
 
 
 def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
@@ -72,10 +101,12 @@ def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
         where = f"{far.cable.place} ({port})"
         moved = sum(_grown(name, *_counters(window, port, name)) for name in ("rx_ok", "tx_ok"))
         if moved < MOVED:
-            raise Unread(
+            raise Idle(
                 f"expected {MOVED:,} packets or more over the cable, found {moved:,} in "
                 f"{window.seconds:.0f} s: let the run measure pairs of the port, and see theirs"
             )
+    except Idle:
+        raise
     except Unread as error:
         yield from dict.fromkeys(METRICS, Fact(None, f"{where}: {error}")).items()
         return

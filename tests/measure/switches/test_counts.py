@@ -106,3 +106,32 @@ def test_pauses_of_a_run_that_forced_congestion_are_not_judged() -> None:
     assert "forced congestion" in (found["switch.pause_sent"].inapplicable or "")
     assert "forced congestion" in (found["switch.pause_received"].inapplicable or "")
     assert found["switch.queue_drops"].value == 1
+
+
+def both(
+    earlier: dict[str, Outcome], later: dict[str, Outcome], forced: tuple[bool, bool]
+) -> dict[str, Fact]:
+    """Return what is known of a port behind a resumed run: `earlier` is of the first one."""
+    found = None
+    for after, is_forced in zip((earlier, later), forced, strict=True):
+        window = Window(counts(), counts(**{"counters": MOVED, **after}), 60.0, is_forced)
+        found = read_window(far(), window, found)
+    assert found is not None
+    return dict(found["gpu001:rail0"])
+
+
+def test_what_the_run_that_is_resumed_has_counted_is_not_forgotten() -> None:
+    """Else a resume would turn a failure into a pass, or judge load by counters before it."""
+    idle = {"counters": counters("1,010")}
+    cleared = {"counters": counters("900,000", since="since 12:00")}
+    metric = "switch.queue_drops"
+
+    assert both({"drops": drops("12")}, {}, (False, False))[metric].value == 10
+    assert both({}, {"drops": drops("12")}, (False, False))[metric].value == 10
+    assert both({"drops": drops("12")}, {"drops": drops("5")}, (False, False))[metric].value == 13
+    assert both({"drops": drops("12")}, idle, (False, False))[metric].value == 10
+    assert both(idle, {"drops": drops("12")}, (False, False))[metric].problem
+    assert both({}, cleared, (False, False))["switch.rx_errors"].problem
+    for forced in ((True, False), (False, True)):
+        told = both({"pause": pause(rx="6")}, {"pause": pause(rx="6")}, forced)
+        assert told["switch.pause_received"].value == 2

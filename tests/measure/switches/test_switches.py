@@ -81,7 +81,7 @@ def test_the_window_of_an_earlier_run_is_taken_over_where_it_holds() -> None:
     switches = Switches(CLUSTER, leaf.ask, kept.append)
     known = Reading("leaf-0", "switch_window", {})
 
-    assert switches.window("leaf-0", False, known) == known
+    assert switches.window("leaf-0", None, known) == known
     assert kept == [known]
     assert leaf.jobs == []
 
