@@ -92,6 +92,13 @@ class NoFabric:
     def read(self, pairs: Iterable[tuple[object, str]]) -> None:
         assert not list(pairs)
 
+    @property
+    def switches(self) -> NoFabric:
+        return self
+
+    def begin(self, pairs: Iterable[tuple[str, str]]) -> None:
+        assert not list(pairs)
+
 
 def test_nodes_of_which_nothing_is_missing_are_left_alone() -> None:
     """Nobody logs in to them, and nothing is stored twice; facts are wanted of the others."""

@@ -81,14 +81,12 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
 
 def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what the run showed, as the target `fabric`."""
-    other = _other_class(subject)
     try:
         report = heard.read(outcomes, "nccl", "all_reduce_perf", nccl_tests.parse)
     except Unread as error:
         problem = f"from {subject.node}: {error}"
-        facts = dict.fromkeys(METRICS[:2], Fact(None, problem))
-        return {FABRIC: {**facts, METRICS[2]: other}}
-    values = (_bandwidth(report), _wrong(report), other)
+        return {FABRIC: dict.fromkeys(METRICS, Fact(None, problem))}
+    values = (_bandwidth(report), _wrong(report), _other_class(subject))
     return {FABRIC: dict(zip(METRICS, values, strict=True))}
 
 
@@ -136,6 +134,8 @@ def _other_class(subject: Subject) -> Fact:
         env = environment(subject)
     except MeasurementError as error:
         return Fact(None, error.told)
+    if not subject.ends:
+        return Fact(None, f"{subject.node} has none of its declared ports")
     odd = []
     for end in subject.ends:
         roce, infiniband = end.rail.profile.roce, end.rail.profile.infiniband

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from pytest_fabric import declare
+from pytest_fabric.config import SWITCHES, load_text
 from pytest_fabric.errors import MissingValueError
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.topics import FleetResult, TopicResult
@@ -14,18 +16,20 @@ from pytest_fabric.measure.plan import Want
 from pytest_fabric.measure.topics import TOPICS, asked
 from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.metrics import TOPICS as METRICS
-from pytest_fabric.results import Fact
+from pytest_fabric.results import Fact, Gid
 from pytest_fabric.tools import allowed
-from tests.clusters import cluster
+from tests.clusters import TEXT, cluster
 
 from .ends import FACTS, RDMA, outcome, subject
 
 NOTHING = outcome("", 1, "sh: 1: not found")
-NODE = Subject("gpu001", FACTS, ())
+SITE = load_text(TEXT + "collectives: {launcher: gpu001, gpus_per_node: 4}\n", Path("cluster.yaml"))
+NODE = Subject("gpu001", FACTS, (), cluster=SITE)
+GIDS = (Gid(3, "::ffff:10.1.0.1", "RoCE v2", "ens1"),)
 
 
 def test_topics_and_their_metrics_are_the_same() -> None:
-    assert TOPICS.keys() == METRICS.keys()
+    assert TOPICS.keys() | SWITCHES == METRICS.keys()
 
 
 @pytest.mark.parametrize("topic", METRICS)
@@ -104,7 +108,8 @@ def test_topics_are_over_their_own_kind_or_the_fabric() -> None:
 @pytest.mark.parametrize("layer", ["Ethernet", "InfiniBand"])
 def test_a_network_device_with_an_odd_name_is_not_asked(topic: Topic, layer: str) -> None:
     """What a node calls its devices neither reaches a shell nor keeps the rest from being asked."""
-    node = subject(replace(RDMA, netdevs=("$(reboot)",), link_layer=layer))
+    port = replace(RDMA, netdevs=("$(reboot)",), link_layer=layer, gids=GIDS)
+    node = subject(port, site=SITE)
 
     for words in topic.sections(node).values():
         allowed.require(words)
@@ -115,7 +120,7 @@ def test_an_output_that_is_cut_off_is_no_value(topic: Topic) -> None:
     """Whatever it says: the first lines of many may leave out the bad ones."""
     lines = "/proc/sys/net/core/rmem_max:1\n/sys/devices/system/cpu/cpu0/cpufreq/x:performance\n"
     cut = replace(outcome(lines), truncated=True)
-    node = subject(replace(RDMA, firmware=None, psid=None))
+    node = subject(replace(RDMA, firmware=None, psid=None, gids=GIDS), site=SITE)
 
     for said in topic.read(node, dict.fromkeys(topic.sections(node), cut)).values():
         values = {name for name, fact in said.items() if fact.value is not None}
