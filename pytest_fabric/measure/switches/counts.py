@@ -211,8 +211,6 @@ def _peak(port: str, number: int, window: Window) -> str:
 
 
 def _pauses(direction: str, port: str, window: Window, lossless: Sequence[int]) -> Fact:
-    if window.forced:
-        return Fact(None, inapplicable=FORCED)
     before, after = (_frames(direction, port, one) for one in (window.before, window.after))
     lines, total = [], 0
     for priority, pair in enumerate(zip(before, after, strict=True)):
@@ -222,6 +220,8 @@ def _pauses(direction: str, port: str, window: Window, lossless: Sequence[int]) 
         total += grown
         if grown:
             lines.append(f"PFC{priority} {direction} +{grown:,}")
+    if total and window.forced:
+        return Fact(None, inapplicable=f"{', '.join(lines)}: {FORCED}")
     return Fact(total, detail=tuple(lines))
 
 
