@@ -84,8 +84,10 @@ class _Groups:
                 known.update(self.group_values.get(group, {}))
         known.update(self.values[name])
         port = known.get("ansible_port") or known.get("ansible_ssh_port") or ""
-        if port and not port.isdigit():
-            raise ConfigError(f"{self.source}: {name}: expected ansible_port as a number")
+        if port and not (re.fullmatch(r"[1-9][0-9]{0,4}", port) and int(port) < 65536):
+            raise ConfigError(
+                f"{self.source}: {name}: expected ansible_port from 1 to 65535, got {port[:20]!r}"
+            )
         return Host(
             name,
             known.get("ansible_host") or known.get("ansible_ssh_host") or "",
@@ -120,11 +122,15 @@ class _Groups:
         """Take the groups of a YAML inventory. Raises ConfigError."""
         try:
             tree = yaml.safe_load(text)
+            for name, body in _table(tree, self.source).items():
+                self._yaml_group(str(name), body)
         except yaml.YAMLError as error:
             why = " ".join(str(error).split())[:120]
             raise ConfigError(f"{self.source}: expected a YAML inventory: {why}") from None
-        for name, body in _table(tree, self.source).items():
-            self._yaml_group(str(name), body)
+        except RecursionError:
+            raise ConfigError(
+                f"{self.source}: expected a YAML inventory, got one that is nested without end"
+            ) from None
 
     def _yaml_group(self, name: str, body: object) -> None:
         part = _table(body, f"{self.source}: {name}")

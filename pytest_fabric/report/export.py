@@ -33,8 +33,11 @@ UNITS = {
 
 PREFIX = "rdma_fabric"
 
-#: What spreadsheets take for a formula when a text begins with it.
-FORMULA = ("=", "+", "-", "@")
+#: What spreadsheets take for a formula when a text begins with it, in full width, too.
+FORMULA = ("=", "+", "-", "@", "|", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+#: Families of the run itself: a metric of that name is told apart.
+RESERVED = frozenset({"run", "run_exit_status", "checks", "check_not_passed"})
 
 
 def to_csv(run: Finished) -> str:
@@ -135,7 +138,8 @@ def _split(metric: str) -> tuple[str, str]:
 def _name(metric: str, unit: str) -> str:
     words = re.sub(r"[^a-zA-Z0-9_]", "_", metric)
     ending = f"_{unit}" if unit and not words.endswith(f"_{unit}") else ""
-    return f"{PREFIX}_{words}{ending}"
+    ours = "_value" if f"{words}{ending}" in RESERVED or words.startswith("run_start_time") else ""
+    return f"{PREFIX}_{words}{ours}{ending}"
 
 
 def _place(target: str) -> dict[str, str]:

@@ -7,12 +7,14 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fabric.errors import ConfigError
 from pytest_fabric.report import export, finished, schema
 from pytest_fabric.report.finished import Finished
 from tests.cli.inside import call
@@ -192,6 +194,44 @@ def test_what_is_no_run_directory_is_one_line(tmp_path: Path, run_directory: Pat
 
     for done in (none, wrong):
         assert (done.returncode, done.stderr.count("\n"), done.stdout) == (4, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("run.json", lambda text: re.sub(r'"started": "[^"]*"', '"started": "yesterday"', text)),
+        ("plan.json", lambda text: "[" * 100_000),
+        ("verdicts.jsonl", lambda text: re.sub(r'"started": [0-9.]+', '"started": 1e300', text)),
+        ("verdicts.jsonl", lambda text: re.sub(r'"started": [0-9.]+', '"started": -1e20', text)),
+        ("verdicts.jsonl", lambda text: text.replace('"passed"', '"exploded"')),
+    ],
+)
+def test_records_that_no_run_can_have_written_are_refused(
+    name: str, changed: Callable[[str], str], tmp_path: Path, run_directory: Path
+) -> None:
+    for one in ("run.json", "plan.json", "verdicts.jsonl"):
+        text = (run_directory / one).read_text()
+        (tmp_path / one).write_text(changed(text) if one == name else text)
+    assert (tmp_path / name).read_text() != (run_directory / name).read_text()
+
+    with pytest.raises(ConfigError, match=name) as caught:
+        finished.read("export", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_metric_with_the_name_of_our_own_is_told_apart(run_directory: Path) -> None:
+    """A family must not be there twice."""
+    run = finished.read("export", run_directory)
+    verdicts = tuple(
+        replace(run.verdicts[0], metric=metric, unit="", value=1.0)
+        for metric in ("checks", "run", "run.exit_status", "check.not_passed")
+    )
+    heads = [
+        line
+        for line in export.to_openmetrics(replace(run, verdicts=verdicts)).splitlines()
+        if line.startswith("# TYPE")
+    ]
+    assert len(heads) == len(set(heads)) == 5 + 4
 
 
 def test_ci_is_told_in_markdown_and_in_junit_by_layer(run_directory: Path) -> None:

@@ -80,7 +80,11 @@ def test_a_yaml_inventory_says_the_same() -> None:
         ("all:\n  hosts: [a, b]\n", "all", "expected a mapping"),
         ("all:\n  hosts: {a: {\n", "all", "expected a YAML inventory"),
         ("[gpu]\n$(reboot)\n", "gpu", "hosts:2: expected a node set"),
-        ("[gpu]\na ansible_port=x\n", "gpu", "expected ansible_port as a number"),
+        ("[gpu]\na ansible_port=x\n", "gpu", "expected ansible_port from 1 to 65535"),
+        ("[gpu]\na ansible_port=\u00b2\n", "gpu", "expected ansible_port from 1 to 65535"),
+        ("[gpu]\na ansible_port=0\n", "gpu", "expected ansible_port from 1 to 65535"),
+        ("all:\n  " + "{a: " * 3000, "all", "nested without end"),
+        ("all: &a\n  children:\n    b: *a\n", "all", "nested without end"),
     ],
 )
 def test_what_is_no_inventory_is_one_line(text: str, group: str, said: str) -> None:
