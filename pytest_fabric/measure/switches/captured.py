@@ -16,6 +16,9 @@ from pytest_fabric.transport import Outcome
 #: How old a capture may be, in seconds: a day, in which cables and settings change seldom.
 AGE_S = 86_400.0
 
+#: How far ahead of this machine's clock another one may be, in seconds.
+AHEAD_S = 60.0
+
 #: More is no output of these commands.
 MOST_BYTES = 10 * 2**20
 
@@ -63,6 +66,13 @@ def taken_s(switch: str, path: Path) -> float:
     except OSError as error:
         raise _missing(switch, path, error) from None
     age = time.time() - taken
+    if age < -AHEAD_S:
+        raise MeasurementError(
+            switch,
+            "stale_file",
+            f"expected {path} of the last 24 hours, found it {-age:.0f} s ahead of this clock: set "
+            "the clock, or capture it again",
+        )
     if age > AGE_S:
         raise MeasurementError(
             switch,

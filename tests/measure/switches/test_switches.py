@@ -157,6 +157,11 @@ def test_stale_files_are_errors(folder: Path) -> None:
     with pytest.raises(MeasurementError, match="found it 30 hours old"):
         from_files(folder).facts("leaf-0")
 
+    late = time.time() + 3600
+    os.utime(folder / "before" / "status.txt", (late, late))
+    with pytest.raises(MeasurementError, match="s ahead of this clock"):
+        from_files(folder).facts("leaf-0")
+
     early = time.time() - 3600
     os.utime(folder / "before" / "status.txt")
     os.utime(folder / "after" / "pause.txt", (early, early))
