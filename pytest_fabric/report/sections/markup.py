@@ -28,8 +28,7 @@ footer {order: 2}
 .fabric h2 {margin: 1.6em 0 .4em; font-size: 18px} .fabric h3 {margin: 1em 0 .3em; font-size: 15px}
 .fabric a {color: #0b57d0} .fabric p {margin: .3em 0; color: #222}
 .fabric table {margin: .4em 0 1em} .fabric pre {white-space: pre-wrap; margin: .4em 0 1em}
-.fabric td, .fabric td:first-child {min-width: 5em}
-.fabric th {border: 1px solid #ddd; padding: .15em .6em; text-align: left;
+.fabric th, .fabric td {border: 1px solid #ddd; padding: .15em .6em; text-align: left;
  vertical-align: top; overflow-wrap: break-word}
 .fabric td:first-child {min-width: 5em}
 .fabric th {background: #f3f3f3} .fabric td.number {text-align: right; white-space: nowrap}
