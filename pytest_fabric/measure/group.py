@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import FabricError, MeasurementError
@@ -20,7 +19,6 @@ from pytest_fabric.measure.context import Context, Side, Trail, unwatched
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.group_window import Part
 from pytest_fabric.measure.job import Job
-from pytest_fabric.measure.pair import Rest
 from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Bandwidth, Failure, Measurement, Member, Port
@@ -28,7 +26,8 @@ from pytest_fabric.results import Attempt, Bandwidth, Failure, Measurement, Memb
 #: How long a pair waits for the servers of the others: ten taken control ports each, at most.
 GATE_S = 60.0
 
-#: A group is begun again so often when a client finds its port taken, or no clock, at its start.
+#: A group is made so often when a client finds its port taken, or no clock, at its start, and when
+#: its values are in doubt.
 TRIES = 3
 
 #: What a pair says that was not begun since another one could not be: it explains nothing.
@@ -64,12 +63,11 @@ class Values:
     doubts: tuple[str, ...] = ()
 
 
-def measure(
-    fabric: Fabric, job: Job, ports: Iterator[int], after: Callable[[], Rest] = nullcontext
-) -> Measurement:
+def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
     """Return one measurement; a pair without a value is in its `error`, by name.
 
-    `after` is entered when all pairs are over: what is done in it needs the ports no longer.
+    One in doubt has no value, neither a good nor a bad one, and is made again: of clients that did
+    not start together, the first has the line for itself for a while.
     """
     started, clock = time.time(), time.monotonic()
     trails = [Trail() for _ in job.members]
@@ -79,10 +77,10 @@ def measure(
     try:
         contexts = _contexts(fabric, job, trails)
         versions = _versions(contexts)
-        ran = run_all(contexts, ports)
+        values = undoubted(
+            lambda: _values(fabric, contexts, run_all(contexts, ports)), trails[0].attempts
+        )
         ended = time.monotonic()
-        with after():
-            values = _values(fabric, contexts, ran)
     except FabricError as problem:
         error = _explained(job, problem)
     windows = [trail.window for trail in trails if trail.window is not None]
@@ -101,6 +99,19 @@ def measure(
         started=started,
         duration=(ended or time.monotonic()) - clock,
     )
+
+
+def undoubted(make: Callable[[], Values], attempts: list[Attempt]) -> Values:
+    """Return the first values that nothing speaks against, or the last; what was in vain is noted.
+
+    Raises FabricError.
+    """
+    for _ in range(TRIES - 1):
+        values = make()
+        if not values.doubts:
+            return values
+        attempts.append(Attempt(0, values.doubts[0]))
+    return make()
 
 
 def _explained(job: Job, problem: FabricError) -> Failure:

@@ -36,16 +36,16 @@ class Makers:
             return probe.measure(self._fabric, job, partial(self._books.after, free))
         if job.settings.tool in TCP_TOOLS:
             return tcp.measure(self._fabric, job, self._ports, partial(self._books.after, free))
-        return self._perftest(job, free) if job.group is None else self._group(job, free)
+        return self._perftest(job, free) if job.group is None else self._group(job)
 
-    def _group(self, job: Job, free: Free) -> Measurement:
+    def _group(self, job: Job) -> Measurement:
         """Make a group, unless one of its pairs is known to fail after a long time."""
         failures = (self._barred.failure(member) for member in job.members)
         failure = next((one for one in failures if one is not None), None)
         if failure is not None:
             told = replace(failure, message=f"{job.name}: {failure.message}")
             return without_value(job.target, job.settings, told)
-        return group.measure(self._fabric, job, self._ports, partial(self._books.after, free))
+        return group.measure(self._fabric, job, self._ports)
 
     def _perftest(self, job: Job, free: Free) -> Measurement:
         """Make a run of perftest, unless it is known to fail after a long time."""

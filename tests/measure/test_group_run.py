@@ -10,7 +10,7 @@ import pytest
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import group
 from pytest_fabric.measure.context import Context
-from pytest_fabric.results import Pair, Port
+from pytest_fabric.results import Attempt, Pair, Port
 from pytest_fabric.transport import Outcome
 
 from .test_run import GOOD, NO_MEMORY, TABLE, TAKEN, UNSTEADY, FakeRunning, context, ended
@@ -94,3 +94,17 @@ def test_of_pairs_that_share_a_port_one_takes_its_lease() -> None:
 
     assert [job.lease is None for job in jobs(made[0], "server")] == [False]  # type: ignore[attr-defined]
     assert [job.lease is None for job in jobs(second, "server")] == [True]  # type: ignore[attr-defined]
+
+
+def test_a_group_in_doubt_has_no_value_and_is_made_again() -> None:
+    """Of clients that did not start together, the first has the line for itself for a while."""
+    doubt, good = group.Values(doubts=("they were apart",)), group.Values()
+
+    for made, last, noted in (
+        ([good], good, 0),
+        ([doubt, good], good, 1),
+        ([doubt, doubt, doubt, good], doubt, 2),
+    ):
+        tried: list[Attempt] = []
+        assert group.undoubted(iter(made).__next__, tried) is last
+        assert [attempt.outcome for attempt in tried] == ["they were apart"] * noted
