@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def run(
     """Run suites with faults, each `name@place`."""
     injected = (f"--fabric-fault={fault}" for fault in faults)
     return site.runpytest_subprocess(*suites, *injected, *options)
+
+
+def unplanned(text: str) -> str:
+    """Return a cluster file without the plan of the cables, and the switches that it names."""
+    without = re.sub(r"^switches:\n(?:  .*\n)+", "", text, flags=re.M)
+    return without.replace("cables: cables.csv", "#")
 
 
 def latest(site: pytest.Pytester) -> Path:

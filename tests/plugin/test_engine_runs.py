@@ -13,7 +13,7 @@ from pytest_fabric.metrics import LATENCY_TOOLS
 from pytest_fabric.report.records import read_measurements, read_verdicts
 from pytest_fabric.results import Measurement
 
-from .runs import bad, latest, run
+from .runs import bad, latest, run, unplanned
 
 
 def measurements(site: pytest.Pytester) -> list[Measurement]:
@@ -180,7 +180,7 @@ def test_disruptive_load_needs_a_dedicated_fabric(site: pytest.Pytester) -> None
 def two_leaves(site: pytest.Pytester) -> None:
     """Put two nodes on each of two leaves, one rail each."""
     rail = 'rails: {rail0: {pci: "0000:1a:00.0", network: 10.1.0.0/16, leaf: leaf-%d}}'
-    head, rest = (site.path / "cluster.yaml").read_text().split("nodes:\n", 1)
+    head, rest = unplanned((site.path / "cluster.yaml").read_text()).split("nodes:\n", 1)
     profiles = rest[rest.index("profiles:") :]
     nodes = "\n".join(
         f"  gpu[00{first}-00{first + 1}]: {{profile: cx7, {rail % leaf}}}"

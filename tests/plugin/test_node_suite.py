@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .runs import bad, latest, run, told
+from .runs import bad, latest, run, told, unplanned
 
 SUITE = "suites/test_5_node.py"
 
@@ -37,7 +37,7 @@ def test_nodes_with_one_port_are_skipped_once(site: pytest.Pytester) -> None:
     lines = inventory.read_text().splitlines()
     inventory.write_text("\n".join(one for one in lines if not one.startswith("  rail1:")))
     (site.path / "cables.csv").unlink()
-    inventory.write_text(inventory.read_text().replace("cables: cables.csv", "#"))
+    inventory.write_text(unplanned(inventory.read_text()))
     done = run(site, suites=[SUITE], faults=[])
 
     assert done.ret == 10

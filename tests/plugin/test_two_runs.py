@@ -15,6 +15,8 @@ from pytest_fabric import config, endpoints
 from pytest_fabric.report.records import read_measurements, read_verdicts
 from pytest_fabric.transport import Job, Pool
 
+from .runs import unplanned
+
 NODES = 3
 
 
@@ -22,8 +24,8 @@ NODES = 3
 def shared(site: pytest.Pytester) -> Iterator[Path]:
     """Return a folder whose cluster file reaches the nodes of one lab over plain SSH."""
     path = site.path / "cluster.yaml"
-    text = path.read_text().replace("gpu[001-004]:", f"gpu[001-00{NODES}]:")
-    text = text.replace("cables: cables.csv", "#")  # the plan has a fourth node
+    # The plan has a fourth node.
+    text = unplanned(path.read_text().replace("gpu[001-004]:", f"gpu[001-00{NODES}]:"))
     path.write_text(text)
     with closing(endpoints.Lab(config.load(path), ())) as lab:
         _describe(site.path, lab, text)

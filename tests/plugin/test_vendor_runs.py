@@ -36,6 +36,8 @@ BLIND = {
     "test_traffic_class",
     "test_in_sequence",
     "test_no_link_down",
+    "test_in_sequence_with_all_ports",
+    "test_no_link_down_with_all_ports",
     "test_pcie_read_request",
 }
 FIRMWARE = {
@@ -66,7 +68,9 @@ def test_a_healthy_fabric_passes_and_says_what_its_cards_cannot_tell(
     skipped = [v for v in unasked if "not available by profile" in (v.message or "")]
     blind = [verdict for verdict in skipped if verdict.check not in FIRMWARE]
     assert {verdict.check for verdict in skipped} == BLIND | FIRMWARE
-    assert all("slow" in verdict.target for verdict in blind)
+    assert all(
+        "slow" in verdict.target or verdict.target in ("gpu003", "gpu004") for verdict in blind
+    )
     assert {verdict.outcome for verdict in verdicts(makers)} == {"passed", "skipped"}
     measured = read_measurements(latest(makers) / "measurements.jsonl")
     assert [one.doubts for one in measured if one.doubts] == []
@@ -76,8 +80,8 @@ def test_a_healthy_fabric_passes_and_says_what_its_cards_cannot_tell(
 
 
 CHECKS = (
-    "test_link_speed or test_write_bandwidth or test_no_pause or test_traffic_class "
-    "or test_no_discards or test_in_sequence or test_no_retransmissions"
+    "(test_link_speed or test_write_bandwidth or test_no_pause or test_traffic_class "
+    "or test_no_discards or test_in_sequence or test_no_retransmissions) and not all_ports"
 )
 
 
