@@ -232,7 +232,7 @@ def test_time_that_is_over_ends_the_run(site: pytest.Pytester) -> None:
     started = time.monotonic()
     done = run(site, "--fabric-timeout=4s", "-m", "pair")
 
-    assert time.monotonic() - started < 25
+    assert time.monotonic() - started < 90
     assert done.ret == 10
     errors = bad(site, "error")
     assert any("--fabric-timeout: 4 s are over" in (v.message or "") for v in errors)
