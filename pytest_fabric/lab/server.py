@@ -108,9 +108,11 @@ class Server:
 
     def _bind(self, node: Node, port: int = 0) -> socket.socket:
         bound = socket.socket()
-        if port:  # connections that were there keep the port busy otherwise
+        if port:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((ADDRESS, port))
+        # Connections inherit it; one without it would keep the port from being bound again.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if node.ssh != "down":  # a port that is bound and does not listen refuses
             bound.listen(BACKLOG)
             bound.setblocking(False)

@@ -8,7 +8,7 @@ import shlex
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import paramiko
@@ -16,7 +16,7 @@ import pytest
 
 from pytest_fabric.lab.server import Server, new_key
 
-from .clusters import ROCE, fabric
+from .clusters import ROCE, fabric, nodes
 from .controller import CAP, LEASE, TOKEN
 
 RUNNER = shlex.join(["sh", "-c", "noise", "pytest-fabric-runner", TOKEN, "", "run=1 user=ann"])
@@ -189,3 +189,37 @@ def test_a_frozen_node_accepts_and_says_nothing(server: Server) -> None:
 
 def test_every_node_has_a_port_of_its_own(server: Server) -> None:
     assert len(set(server.ports.values())) == 4
+
+
+def test_ssh_that_goes_down_under_a_connection_comes_back_on_its_port() -> None:
+    running = Server(changing := fabric(ROCE))
+    thread = threading.Thread(target=running.serve)
+    thread.start()
+    place = ("127.0.0.1", running.ports["gpu001"])
+    try:
+        with socket.create_connection(place) as kept:
+            assert kept.recv(4) == b"SSH-"
+            changing.change(list(nodes(ROCE, "ssh_down@gpu001").values()))
+            running.refresh()
+            assert eventually(lambda: refused(place))
+            changing.change(list(nodes(ROCE).values()))
+            running.refresh()
+            assert eventually(lambda: not refused(place))
+    finally:
+        running.stop()
+        thread.join(5)
+    assert not thread.is_alive()
+
+
+def refused(place: tuple[str, int]) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(place) != 0
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 10
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
