@@ -18,6 +18,9 @@ from pytest_fabric.measure.settings import resolve
 from pytest_fabric.metrics import COLLECTIVES, LATENCY_TOOLS, OPTIONAL, PROBES, family
 from pytest_fabric.results import Pair, PairGroup, Port
 
+#: What each pair of a group runs.
+GROUPS_RUN = "ib_write_bw"
+
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
 #: addresses, calibration of the clock, counters.
 OVERHEAD_S = {"light": 2.5, "full": 3.5, "disruptive": 3.5}
@@ -236,13 +239,18 @@ def refusal(want: Want, cluster: Cluster, policy: Policy) -> str | None:
 
 
 def not_available(want: Want, cluster: Cluster) -> str | None:
-    """Return why a profile says that a tool shows nothing on a pair, or None when it may."""
+    """Return why a profile says that a tool shows nothing on a pair, or None when it may.
+
+    A group (`node` in profiles, `incast`, `bisection`) needs what its pairs run.
+    """
     tool = want.declaration.tool
+    of_group = (tool.removesuffix("_bandwidth"), GROUPS_RUN) if want.declaration.is_group else ()
+    names = (tool, family(tool), *of_group)
     pairs = want.target.pairs if isinstance(want.target, PairGroup) else (want.target,)
     ends = [end for pair in pairs if isinstance(pair, Pair) for end in (pair.client, pair.server)]
     for profile in (cluster.rail(end).profile for end in ends):
-        reason = profile.why_not_available(tool) or profile.why_not_available(family(tool))
-        if reason is not None:
+        reasons = (profile.why_not_available(name) for name in names)
+        if (reason := next(filter(None, reasons), None)) is not None:
             return f"{tool}: not available by profile {profile.name}: {reason}"
         if family(tool) in OPTIONAL and not profile.has_limits_of(family(tool)):
             return f"{tool}: profile {profile.name} declares no limit of {family(tool)}"

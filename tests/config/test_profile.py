@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from pytest_fabric.config import (
     load_text,
 )
 from pytest_fabric.config.profile import builtin_table
+from pytest_fabric.judge.limits import NOTIFICATIONS
 from pytest_fabric.units import Quantity, gbps, us
 
 #: Messages that the suites send besides each tool's usual one.
@@ -44,6 +46,7 @@ def test_the_builtin_profiles_are_known() -> None:
         "cx7-400g-ndr",
         "cx7-400g-roce",
         "e810-100g-roce",
+        "efa-100g",
         "soft-roce",
         "thor2-400g-roce",
     )
@@ -292,11 +295,19 @@ profiles:
     assert found.why_not_available(metric) == reason
 
 
+#: What only a cluster that declares it is asked: `tcp`, `collective`, and the switches' ends.
+ASKED_FOR = re.compile(r"tcp|collective|switch")
+
+
 @pytest.mark.parametrize("name", builtin_names())
 def test_builtin_profiles_judge_all_that_the_suites_measure(name: str) -> None:
-    """Each metric has a limit, or a reason for having none."""
+    """Each metric that a suite reads a limit of has one, or a reason for having none."""
     found = profile("", f"builtin/{name}")
+    suites = (path.read_text() for path in (Path(__file__).parents[2] / "suites").glob("*.py"))
+    read = {metric for text in suites for metric in re.findall(r'limits\["([^"]+)"\]', text)}
+    layers = {"InfiniBand": ("roce", "pause", "class"), "Ethernet": ("infiniband",)}
     wanted = [
+        *sorted(metric for metric in read if not ASKED_FOR.match(metric)),
         *SUITE_METRICS,
         *(f"{meaning}.growth" for meaning in metrics.MEANINGS),
         *metrics.LINK_METRICS,
@@ -304,9 +315,13 @@ def test_builtin_profiles_judge_all_that_the_suites_measure(name: str) -> None:
     bare = [
         metric
         for metric in wanted
-        if metric not in found.limits and found.why_not_available(metric) is None
+        if metric not in found.limits
+        and found.why_not_available(metric) is None
+        and metric.partition(".")[0] not in layers[found.link.layer]
+        and metric not in NOTIFICATIONS
     ]
 
+    assert len(read) > 80
     assert not bare
 
 
@@ -329,7 +344,12 @@ def test_every_limit_of_a_fast_port_is_what_its_comment_says() -> None:
 
 @pytest.mark.parametrize(
     ("name", "driver"),
-    [("cx7-400g-roce", "mlx5_core"), ("thor2-400g-roce", "bnxt_en"), ("e810-100g-roce", "ice")],
+    [
+        ("cx7-400g-roce", "mlx5_core"),
+        ("thor2-400g-roce", "bnxt_en"),
+        ("e810-100g-roce", "ice"),
+        ("efa-100g", "efa"),
+    ],
 )
 def test_what_a_driver_cannot_count_is_not_available_and_nothing_else(
     name: str, driver: str

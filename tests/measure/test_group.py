@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric import bisection, ib_write_bw, incast, node_bandwidth
-from pytest_fabric.config import Cluster, load
+from pytest_fabric.config import Cluster, load, load_text
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import group_window, plan, storms
 from pytest_fabric.measure.claims import Claims, Occupied
@@ -156,6 +157,29 @@ def test_what_congests_on_purpose_has_the_fabric_for_itself_and_comes_last(
     assert refused is not None
     assert refused.endswith("it needs fabric.dedicated: true, or --fabric-load disruptive")
     assert plan.refusal(want, cluster, Policy(load="disruptive")) is None
+
+
+@pytest.mark.parametrize(
+    ("declaration", "word"),
+    [
+        (node_bandwidth(), "node"),
+        (incast(senders=2), "incast"),
+        (bisection(), "bisection"),
+        (node_bandwidth(), "ib_write_bw"),
+    ],
+)
+def test_a_group_that_hardware_cannot_make_is_not_measured(declaration: object, word: str) -> None:
+    """Where the profile says it of the group, or of what its pairs run."""
+    path = Path(__file__).parents[2] / "cluster.yaml"
+    unable = f'not_available: {{{word}: "no connections"}}'
+    text = path.read_text().replace("    extends: builtin", f"    {unable}\n    extends: builtin")
+    cluster, policy = load_text(text, path), Policy(load="disruptive")
+    want = Want(declaration, GROUP)  # type: ignore[arg-type]
+
+    assert plan.jobs_of([want], cluster, policy) == []
+    told = plan.refusal(want, cluster, policy)
+    assert told is not None
+    assert re.fullmatch(r"\w+: not available by profile \S+: no connections", told)
 
 
 def test_two_incasts_of_one_receiver_are_two_measurements(cluster: Cluster) -> None:
