@@ -3,6 +3,7 @@
 from pytest_fabric.declare import (
     bisection,
     firmware_facts,
+    gpu_bandwidth,
     host_facts,
     ib_read_bw,
     ib_read_lat,
@@ -34,6 +35,7 @@ __all__ = [
     "catches",
     "firmware_facts",
     "gbps",
+    "gpu_bandwidth",
     "host_facts",
     "ib_read_bw",
     "ib_read_lat",

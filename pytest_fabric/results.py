@@ -124,7 +124,10 @@ class RdmaPort:
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """What a node says about itself; `memlock_bytes` is None for unlimited."""
+    """What a node says about itself; `memlock_bytes` is None for unlimited.
+
+    `rocm` are the PCI addresses of its AMD GPUs, in the order in which ROCm counts them.
+    """
 
     node: str
     kernel: str
@@ -135,6 +138,7 @@ class NodeFacts:
     siblings: Mapping[int, tuple[int, ...]]
     uverbs: Mapping[str, str]
     ports: tuple[RdmaPort, ...]
+    rocm: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,21 @@ def _without_tcp(cluster: Cluster) -> str | None:
     )
 
 
+def _without_gpu_memory(cluster: Cluster) -> str | None:
+    rails = [rail for node in cluster.nodes.values() for rail in node.rails.values()]
+    if any(rail.gpu_memory for rail in rails):
+        return None
+    if any(rail.gpu for rail in rails):
+        return (
+            f"no profile of {cluster.source.name} says how the memory of GPUs is reached: add "
+            "`gpu_memory: cuda` (or cuda_dmabuf, rocm, rocm_dmabuf)"
+        )
+    return (
+        f"no rail of {cluster.source.name} declares the GPU beside its port: add "
+        '`gpu: "0000:1b:00.0"` to rails, and `gpu_memory: cuda` to their profile'
+    )
+
+
 def _without_collective(cluster: Cluster) -> str | None:
     if cluster.collectives is not None:
         return None
@@ -69,6 +84,7 @@ def unasked(cluster: Cluster, ports: Iterable[Port]) -> list[str]:
 MISSING: Mapping[str, Callable[[Cluster], str | None]] = {
     "iperf3": _without_tcp,
     "collective": _without_collective,
+    "gpu_bandwidth": _without_gpu_memory,
     "wiring": _without_plan,
     "infiniband": _without_infiniband,
     "subnet": _without_infiniband,

@@ -16,6 +16,7 @@ from pytest_fabric.config.sections import (
     Collectives,
     Fabric,
     Flag,
+    GpuMemory,
     Infiniband,
     Lab,
     LatencyParts,
@@ -46,6 +47,8 @@ class ProfileKeys(Strict):
     """The firmware version by board id (PSID)."""
     traffic: TrafficSettings = TrafficSettings()
     """How much traffic a measurement makes."""
+    gpu_memory: GpuMemory | None = None
+    """How perftest reaches the memory of a rail's `gpu`; none is measured where it is not said."""
     latency: LatencyParts | None = None
     """What the parts of a path take; no budget is shown where it is not declared."""
     not_available: dict[str, Text] = Field(default_factory=dict)
@@ -110,6 +113,11 @@ class Rail(Strict):
     leaf: str | None = None
     gpu: str | None = None
     profile: Profile
+
+    @property
+    def gpu_memory(self) -> str | None:
+        """Return the kind of memory of the GPU beside the port, None where there is none to use."""
+        return None if self.gpu is None else self.profile.gpu_memory
 
 
 class Node(Strict):

@@ -218,6 +218,13 @@ class LatencyParts(Strict):
     """Forward error correction of one link."""
 
 
+#: Kinds of GPU memory by perftest's options; `dmabuf` is registered without a peer-memory module.
+GPU_MEMORIES = ("cuda", "cuda_dmabuf", "rocm", "rocm_dmabuf")
+GpuMemory = Annotated[
+    Literal["cuda", "cuda_dmabuf", "rocm", "rocm_dmabuf"], kinds.choice(*GPU_MEMORIES)
+]
+
+
 class TrafficSettings(Strict):
     """How much traffic a measurement makes."""
 

@@ -17,6 +17,7 @@ from pytest_fabric.declare.facts import switch_facts as switch_facts
 from pytest_fabric.declare.facts import switch_window as switch_window
 from pytest_fabric.declare.facts import wiring_facts as wiring_facts
 from pytest_fabric.declare.groups import bisection as bisection
+from pytest_fabric.declare.groups import gpu_bandwidth as gpu_bandwidth
 from pytest_fabric.declare.groups import incast as incast
 from pytest_fabric.declare.groups import node_bandwidth as node_bandwidth
 from pytest_fabric.declare.layers import LAYERS as LAYERS

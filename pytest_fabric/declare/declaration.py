@@ -8,7 +8,7 @@ from dataclasses import dataclass
 ISOLATE = ("node", "leaf", "fabric")
 
 #: Measurements of several pairs at once.
-GROUPS = ("node_bandwidth", "incast", "bisection")
+GROUPS = ("node_bandwidth", "gpu_bandwidth", "incast", "bisection")
 
 #: The target of what is judged about all nodes together.
 FABRIC = "fabric"
@@ -24,7 +24,8 @@ class Declaration:
     that both ends send at the same time. `packet` is `full` for a ping of the largest packets; its
     `iterations` are packets. `streams` are connections of TCP side by side. A group of pairs that
     are measured at once is made on a `node`, a receiver (`incast`, of so many `senders`) or the
-    fabric (`bisection`): `is_group` says so.
+    fabric (`bisection`): `is_group` says so. `memory` is `gpu` where messages
+    lie in the memory of GPUs, of the kind that the profiles declare.
     """
 
     tool: str
@@ -38,6 +39,7 @@ class Declaration:
     packet: str | None = None
     streams: int | None = None
     senders: int | None = None
+    memory: str | None = None
 
     @property
     def is_group(self) -> bool:
@@ -55,6 +57,7 @@ class Declaration:
             "packet": self.packet,
             "streams": self.streams,
             "senders": self.senders,
+            "memory": self.memory,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])

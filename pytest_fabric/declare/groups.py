@@ -30,6 +30,18 @@ def node_bandwidth(duration: float | None = None, bidirectional: bool = True) ->
     )
 
 
+def gpu_bandwidth(duration: float | None = None, bidirectional: bool = True) -> Declaration:
+    """Declare `node_bandwidth` from the memory of GPUs, of all ports with one declared beside them.
+
+    It needs `gpu` of the rail, and `gpu_memory` of its profile; other ports take no part.
+    """
+    seconds = _seconds("gpu_bandwidth", duration)
+    both = bidirectional or None
+    return Declaration(
+        "gpu_bandwidth", "node", duration_s=seconds, bidirectional=both, memory="gpu"
+    )
+
+
 def incast(senders: int = 2, duration: float | None = None) -> Declaration:
     """Declare several senders on one receiver: one port for each leaf of each rail is the receiver.
 

@@ -20,7 +20,15 @@ from pytest_fabric.units import render
 MOMENTS = ("at first", "when made again")
 
 #: What the first word of its metrics is, by tool.
-FAMILIES = {"node_bandwidth": "node", "incast": "incast", "bisection": "bisection"}
+FAMILIES = {
+    "node_bandwidth": "node",
+    "gpu_bandwidth": "gpu",
+    "incast": "incast",
+    "bisection": "bisection",
+}
+
+#: The families of groups that are made on a node.
+ON_NODES = frozenset({"node", "gpu"})
 
 #: So many pairs are named in the detail of a value, the slowest first.
 NAMED = 4
@@ -30,12 +38,12 @@ NAMED = 4
 class GroupResult:
     """The result of a group: `result.bandwidth`, `result.reaction`, `result.growth("discards")`.
 
-    Of a node: bandwidth (of all ports and directions), slowest. Of an incast: bandwidth (what the
-    receiver takes in), slowest, reaction, cnp_sent, cnp_handled, paused. Of a bisection: mean,
-    slowest. `rates` are the payload rates of its pairs in bits per second, where they are declared.
-    `again` returns the same group measured once more: what it misses at first, that decides. Raises
-    MissingValueError for what was not measured, MeasurementError for values that must not be
-    judged, CounterError for what no counter can tell.
+    Of a node, and of its GPUs: bandwidth (of all ports and directions), slowest. Of an incast:
+    bandwidth (what the receiver takes in), slowest, reaction, cnp_sent, cnp_handled, paused. Of a
+    bisection: mean, slowest. `rates` are the payload rates of its pairs in bits per second, where
+    they are declared. `again` returns the same group measured once more: what it misses at first,
+    that decides. Raises MissingValueError for what was not measured, MeasurementError for values
+    that must not be judged, CounterError for what no counter can tell.
     """
 
     record: Measurement
@@ -56,8 +64,9 @@ class GroupResult:
         count, senders = len(self.record.members), self.record.settings.get("senders")
         if senders:
             return f"incast {senders}:1"
-        if self.family == "node":
-            return f"all {count} ports at once"
+        if self.family in ON_NODES:
+            of_gpus = " from GPU memory" if self.family == "gpu" else ""
+            return f"all {count} ports at once{of_gpus}"
         return f"bisection of {count} pairs"
 
     def __getattr__(self, name: str) -> Value:
@@ -82,7 +91,7 @@ class GroupResult:
         Of a node only its own ports count: those of its partners are judged with their own nodes.
         """
         record = self.record
-        if self.family == "node":
+        if self.family in ON_NODES:
             own = [one for one in record.growth if Port.parse(one.port).node == record.target]
             record = replace(record, growth=tuple(own))
         single = PairResult(record, self.ledger, self.available, None, self.routing)
@@ -123,7 +132,7 @@ class GroupResult:
         """Return what a pair reached; where one end is the same for all, by the other one."""
         rate = render(member.bandwidth.average_bps, "b/s")
         pair = Pair.parse(member.pair)
-        if self.family == "node":
+        if self.family in ON_NODES:
             return f"{pair.client} {rate} (with {pair.server})"
         return f"{pair.client if self.family == 'incast' else member.pair} {rate}"
 
@@ -231,7 +240,7 @@ def budget(
     for of in ("payload rate", "line rate"):
         rates = [min(_rate(one, of) for one in ends) for ends in profiles.values()]
         if rates and min(rates) > 0:
-            is_node = tool == "node_bandwidth"
+            is_node = FAMILIES.get(tool) in ON_NODES
             found[of] = sum(rates) * directions if is_node else min(rates)
     return found
 

@@ -196,6 +196,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter:
         **_class(roce),
         gpu=_pci(rail.gpu) if rail.gpu and ":" in rail.gpu else "",
         edge=_edge(roce),
+        gpu_api=(rail.profile.gpu_memory or "cuda").partition("_")[0],
     )
 
 

@@ -110,7 +110,8 @@ class Port:
     the switch passes on, `late_s` how late its kernel takes in a packet.
     The leaf `passes` on a part of the line, and the host `takes` in a part before it sends pause;
     `damaged` is the share of frames that come in with a wrong checksum, `damages` that of frames
-    which the leaf gets so.
+    which the leaf gets so. The GPU beside it is one of `gpu_api`, and
+    their way to each other `gpu_passes` a part of what the card's slot carries.
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
     or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
     are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
@@ -180,6 +181,8 @@ class Port:
     takes: float = 1.0
     damaged: float = 0.0
     damages: float = 0.0
+    gpu_api: str = "cuda"
+    gpu_passes: float = 1.0
 
     @property
     def is_ethernet(self) -> bool:
@@ -231,7 +234,8 @@ class Node:
     A switch has no ports of its own but `sockets`, by the names of the plan, and `os` sonic.
     `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
-    A node that `spoils` data adds wrong values to a collective.
+    A node that `spoils` data adds wrong values to a collective; without `peer_memory` its cards
+    cannot register the memory of GPUs, unless that is exported as a dmabuf.
     """
 
     name: str
@@ -255,6 +259,7 @@ class Node:
     spoils: bool = False
     os: str = "linux"
     sockets: tuple[str, ...] = ()
+    peer_memory: bool = True
 
     @property
     def has_job(self) -> bool:

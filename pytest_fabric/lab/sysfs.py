@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, machine, procfs, qos, slots
+from pytest_fabric.lab import gids, growth, kfd, machine, procfs, qos, slots
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
@@ -59,6 +59,7 @@ def root(
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa, port.irqs).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
+    _put(tree, "/sys/class", kfd.topology(node))
     if node.iommu != "off":
         _put(tree, "/sys/class/iommu/ivhd0", {"amd-iommu": {"cap": "190b640f"}})
     _put(tree, "/sys/class/net/lo", _loopback())
@@ -93,7 +94,8 @@ def _gpu(tree: dict[str, Entry], port: Port) -> None:
     path = slots.gpu_path(port)
     above = posixpath.dirname(path)
     address = posixpath.basename(above)
-    _put(tree, path, {"uevent": _uevent("nvidia", PCI_GPU, "10DE:2330", port.gpu)})
+    driver, card = ("nvidia", "10DE:2330") if port.gpu_api == "cuda" else ("amdgpu", "1002:74A1")
+    _put(tree, path, {"uevent": _uevent(driver, PCI_GPU, card, port.gpu)})
     _put(tree, above, {"uevent": _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)})
     _put(tree, f"/sys/bus/pci/devices/{port.gpu}", Symlink(path))
 

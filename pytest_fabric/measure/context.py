@@ -12,6 +12,7 @@ from pytest_fabric.errors import MeasurementError, ToolError
 from pytest_fabric.measure import placement, window
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.fabric import CheckedSession
+from pytest_fabric.measure.gpu import gpu_memory
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Gid, Pair
@@ -149,6 +150,7 @@ class Context:
                 service_level=settings.service_level,
                 bidirectional=settings.directions == 2,
                 peer=self.server.address if end == "client" else None,
+                memory=gpu_memory(side.end) if settings.memory else (),
                 disable_numa=_binds_itself(side.end.node.perftest),
             )
         except ValueError as error:

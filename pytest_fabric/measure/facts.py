@@ -9,7 +9,7 @@ from pytest_fabric.config import Rail
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
 from pytest_fabric.results import NodeFacts, RdmaPort
-from pytest_fabric.tools import ibv_devinfo, perftest, sysfs
+from pytest_fabric.tools import ibv_devinfo, kfd, perftest, sysfs
 from pytest_fabric.transport import Collect, Glob, Outcome
 
 #: Programs that measuring needs, and the Debian package of each; other distributions differ little.
@@ -52,6 +52,7 @@ def job(prefix: tuple[str, ...] = ()) -> Collect:
             ),
             "kernel": ("uname", "-r"),
             "mtu": ("ibv_devinfo",),
+            "rocm": ("grep", "-sH", kfd.LINES, Glob(kfd.PATHS)),
             "perftest": (*prefix, "ib_write_lat", "-V"),
             "tools": ("have", *PROGRAMS, *OPTIONAL),
             "uverbs": ("usable", Glob("/dev/infiniband/uverbs*")),
@@ -103,6 +104,7 @@ def parse(node: str, outcomes: Mapping[str, Outcome]) -> NodeFacts:
         siblings=siblings,
         uverbs=_usable(text["uverbs"]),
         ports=_with_mtu(sysfs.ports(tree), outcomes["mtu"]),
+        rocm=kfd.gpus(text["rocm"]),
     )
 
 

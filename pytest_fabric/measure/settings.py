@@ -35,7 +35,7 @@ class Settings:
     use meanwhile. `directions` is 2 where both ends send at once, None otherwise. `packet` is
     `full` for a ping of the largest packets; a ping's `iterations` are packets and its `size` is
     the payload of each, for full ones the least that it must be. `streams` are connections of TCP,
-    `senders` counts those of an incast.
+    `senders` counts those of an incast. `memory` is the kind of GPU memory that messages lie in.
     """
 
     tool: str
@@ -52,6 +52,7 @@ class Settings:
     directions: int | None = None
     streams: int | None = None
     senders: int | None = None
+    memory: str | None = None
 
     @property
     def key(self) -> str:
@@ -100,6 +101,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
         isolate=declaration.isolate,
         directions=2 if declaration.bidirectional else None,
         senders=declaration.senders,
+        memory=_memory(pair, client, server) if declaration.memory else None,
         expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
     )
 
@@ -152,6 +154,20 @@ def _refuse_partition(pair: Pair, *profiles: Profile) -> None:
                 f"expected the default partition, found {partition} in profile {profile.name}: "
                 "this version measures in no other",
             )
+
+
+def _memory(pair: Pair, client: Profile, server: Profile) -> str:
+    """Return the kind of GPU memory of both ends. Raises MeasurementError for two kinds."""
+    kinds = {profile.gpu_memory for profile in (client, server)}
+    found = kinds.pop()
+    if kinds or found is None:
+        raise MeasurementError(
+            str(pair),
+            "profiles",
+            f"expected one `gpu_memory` at both ends, found {client.gpu_memory or 'none'} in "
+            f"profile {client.name} and {server.gpu_memory or 'none'} in {server.name}",
+        )
+    return found
 
 
 def _slowest(tool: str, profile: Profile) -> float:

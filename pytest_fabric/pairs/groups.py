@@ -45,12 +45,12 @@ class Ports:
         return found
 
 
-def of_nodes(ports: Ports) -> Choice:
+def of_nodes(ports: Ports, least: int = 2) -> Choice:
     """Return for each node its ports, each with a port of its rail on another node.
 
     A partner has the same leaf where that can be, and each is of another node where there are
     enough, so that only the node itself has all of its ports busy. Once more it has other partners
-    where its rails have them.
+    where its rails have them. A node with fewer than the `least` number of ports has none.
     """
     groups: list[PairGroup] = []
     missing: dict[str, str] = {}
@@ -58,7 +58,7 @@ def of_nodes(ports: Ports) -> Choice:
         pairs = _partners(ports, own, ())
         met = {pair.client for pair in pairs}
         lonely = [port.rail for port, _ in own if port not in met]
-        if len(own) < 2:
+        if len(own) < least:
             missing[node] = f"{node} {SINGLE}"
         elif lonely:
             missing[node] = f"{node}: no other node has a port on {', '.join(lonely)}"

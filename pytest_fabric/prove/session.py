@@ -161,8 +161,8 @@ def group_of(item: pytest.Item) -> str:
         return "bandwidth" if "pair" in getattr(item, "fixturenames", ()) else "facts"
     if declaration.tool == "incast":
         return "incast" if _nodes(item) == SENDERS + 1 else "wide incast"
-    if declaration.tool in ("node_bandwidth", "bisection"):
-        return declaration.tool.removesuffix("_bandwidth")
+    if declaration.is_group:
+        return "bisection" if declaration.tool == "bisection" else "node"
     if declaration.tool == "collective":
         return "collective"
     if declaration.tool == "switch_window":

@@ -14,6 +14,7 @@ from pytest_fabric.results import Bandwidth, Latency
 from pytest_fabric.tools import perftest_errors, perftest_json, perftest_table, perftest_text
 
 DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]")
 PEER = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:-]*")
 
 #: Ranges that perftest checks, or silently misreads beyond (MIN_ and MAX_ in
@@ -69,11 +70,13 @@ def command(
     peer: str | None = None,
     disable_numa: bool = False,
     bidirectional: bool = False,
+    memory: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """Return the command line of a server, or of the client of `peer`.
 
     Numbers are plain: perftest reads `-s 64k` as 64 bytes. Latency needs iterations, since `-D`
-    gives no percentiles; bandwidth takes either. Raises ValueError for what perftest would refuse
+    gives no percentiles; bandwidth takes either. `memory` are options for the memory of GPUs, from
+    `cuda_memory` or `rocm_memory`. Raises ValueError for what perftest would refuse
     or misread.
     """
     numbers = {
@@ -98,9 +101,25 @@ def command(
         words.append(f"--tclass={traffic_class}")
     words += _option("-S", service_level) + _option("-q", qps) + _option("-D", duration_s)
     words += ["-b"] if bidirectional else []
+    words += memory
     if disable_numa:
         words.append("--disable_numa")
     return (*words, peer) if peer is not None else tuple(words)
+
+
+def cuda_memory(gpu: str, is_dmabuf: bool) -> tuple[str, ...]:
+    """Return the options for the memory of the GPU at a PCI address. Raises ValueError.
+
+    `--use_cuda_dmabuf` comes last: perftest refuses it in front (linux-rdma/perftest#336).
+    """
+    if not PCI.fullmatch(gpu):
+        raise ValueError(f"gpu: expected a PCI address such as 0000:1b:00.0, got {gpu!r}")
+    return (f"--use_cuda_bus_id={gpu}", *(["--use_cuda_dmabuf"] if is_dmabuf else []))
+
+
+def rocm_memory(index: int, is_dmabuf: bool) -> tuple[str, ...]:
+    """Return the options for the memory of the GPU with an index of ROCm."""
+    return (f"--use_rocm={index}", *(["--use_rocm_dmabuf"] if is_dmabuf else []))
 
 
 def _option(flag: str, number: int | None) -> list[str]:

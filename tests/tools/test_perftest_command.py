@@ -91,3 +91,14 @@ def test_both_ends_send_at_once_in_bandwidth_only() -> None:
     assert words[-1] == "-b"
     with pytest.raises(ValueError, match="one direction"):
         perftest.command("ib_write_lat", **LATENCY, bidirectional=True)
+
+
+def test_the_memory_of_gpus_is_named_by_its_place() -> None:
+    """perftest wants the option for dmabuf behind the one that names the GPU."""
+    memory = perftest.cuda_memory("0000:1b:00.0", is_dmabuf=True)
+    words = perftest.command("ib_write_bw", **BASE, duration_s=5, memory=memory, peer="gpu002")
+
+    assert words[-3:] == ("--use_cuda_bus_id=0000:1b:00.0", "--use_cuda_dmabuf", "gpu002")
+    assert perftest.rocm_memory(3, is_dmabuf=False) == ("--use_rocm=3",)
+    with pytest.raises(ValueError, match="gpu: expected a PCI address"):
+        perftest.cuda_memory("0000:1b:00.0; reboot", is_dmabuf=False)

@@ -215,6 +215,20 @@ LOG: tuple[Fault, ...] = (
 
 GPUS: tuple[Fault, ...] = (
     Fault(
+        "gpu_detour",
+        ("port",),
+        "what the card and its GPU exchange goes up to the root and back: half of the bandwidth",
+        "a GPU and a card below different PCIe switches, or redirection on the way between them",
+        on_port=lambda port: replace(port, gpu_passes=0.5),
+    ),
+    Fault(
+        "no_peer_memory",
+        ("node",),
+        "the node's cards cannot register the memory of its GPUs",
+        "nvidia-peermem that was not loaded after an update of the driver or of the kernel",
+        on_node=lambda node: replace(node, peer_memory=False),
+    ),
+    Fault(
         "wrong_values",
         ("node",),
         "a collective that the node takes part in has wrong values",

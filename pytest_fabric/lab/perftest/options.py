@@ -31,6 +31,10 @@ _LONG = [
     "tclass=",
     "report_gbits",
     "bidirectional",
+    "use_cuda_bus_id=",
+    "use_cuda_dmabuf",
+    "use_rocm=",
+    "use_rocm_dmabuf",
 ]
 _SAME = {
     "--version": "-V",
@@ -54,7 +58,10 @@ class UsageError(FabricError):
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is asked for; `address` is None for a server."""
+    """What a run is asked for; `address` is None for a server.
+
+    `gpu` is the GPU in whose memory messages lie: a PCI address, of ROCm its number.
+    """
 
     program: str
     device: str | None
@@ -70,6 +77,8 @@ class Options:
     address: str | None
     is_version: bool
     is_both: bool = False
+    gpu: str | None = None
+    is_dmabuf: bool = False
 
     @property
     def verb(self) -> str:
@@ -97,6 +106,8 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
     given: dict[str, str] = {}
     for name, value in pairs:
         name = _SAME.get(name, name)
+        if name.endswith("_dmabuf") and not _has_gpu(given):
+            raise UsageError("CUDA DMA-BUF cannot be used without CUDA\n")
         if name in given and version >= (6, 13):
             raise UsageError(
                 f" Duplicated argument: {name.lstrip('-') if '--' in name else name}\n"
@@ -106,6 +117,8 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         raise UsageError(" Multiple QPs only available on bw tests\n")
     if "-b" in given and is_latency:
         raise UsageError(" Bidirectional is only available in BW test\n")
+    if is_latency and _has_gpu(given):
+        raise UsageError(" Perftest supports CUDA latency tests with read/send verbs only\n")
     usual = 5000 if program == "ib_write_bw" else 1000
     return Options(
         program=program,
@@ -122,7 +135,13 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         address=words[0] if words else None,
         is_version="-V" in given,
         is_both="-b" in given,
+        gpu=given.get("--use_cuda_bus_id", given.get("--use_rocm")),
+        is_dmabuf=any(name.endswith("_dmabuf") for name in given),
     )
+
+
+def _has_gpu(given: dict[str, str]) -> bool:
+    return "--use_cuda_bus_id" in given or "--use_rocm" in given
 
 
 def _number(text: str, low: int, high: int, name: str) -> int:

@@ -8,7 +8,7 @@ from random import Random
 
 from pytest_fabric.lab import physics
 from pytest_fabric.lab.model import Port
-from pytest_fabric.lab.perftest import text
+from pytest_fabric.lab.perftest import gpus, text
 from pytest_fabric.lab.perftest.programs import Program
 from pytest_fabric.lab.process import Result
 from pytest_fabric.lab.traffic import Flow
@@ -53,6 +53,11 @@ class Session:
     def is_refused(self) -> bool:
         """End both when their GIDs do not fit; return whether they did."""
         one, other = self.client, self.server
+        broken = {side: gpus.trouble(side) for side in (one, other)}
+        if any(broken.values()):
+            for side, told in broken.items():
+                side.fail(told or text.PEER_GONE, self._header(side))
+            return True
         mapped = [_is_mapped(side) for side in (one, other)]
         unreachable = one.port.layer != other.port.layer or any(
             side.gid is not None and int(side.gid.address) == 0 for side in (one, other)
@@ -104,6 +109,7 @@ class Session:
         sender, receiver = (server, client) if options.verb == "read" else (client, server)
         if not options.is_latency:
             bps = physics.goodput_bps(options.size, options.qps, sender, receiver, self.chance)
+            bps = min(bps, *(gpus.reach_bps(side) for side in (self.client, self.server)))
             if self._on_slow_core():
                 bps = min(bps, options.size * 8 / SLOW_S)
             messages = options.iterations * options.qps
@@ -241,7 +247,8 @@ class Session:
 
     def _header(self, side: Program) -> str:
         mtu = min(self.client.port.mtu, self.server.port.mtu)
-        return text.header(side.options, side.port, side.version, mtu, side.gid)
+        facts = text.header(side.options, side.port, side.version, mtu, side.gid)
+        return gpus.preamble(side) + facts
 
     def _facts(self, side: Program) -> str:
         """Return the header and the addresses of both ends, as one side prints them."""
