@@ -61,7 +61,8 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         _require_writable(config)
         require_confirmed(config, inventory)
         out = user_path(config, config.getoption("--fabric-out"))
-        history = history_of(config, inventory, policy)
+        checks = [check.nodeid for check in selection.planned]
+        history = history_of(config, inventory, policy, checks)
         faults = config.getoption("--fabric-fault")
         files = catalogue.sources(config.pluginmanager) if faults else ()
         follows = config.getoption("--fabric-localise")

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
-import hashlib
-import os
-import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timezone
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from pytest_fabric.config import Node, Rail
+from pytest_fabric.description import about_of, now
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import Inventory, user_path
 from pytest_fabric.measure.earlier import Earlier
 from pytest_fabric.measure.plan import Policy
-from pytest_fabric.report.about import SCHEMA, About, Options
+from pytest_fabric.report.about import About
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.stored import Stored, open_run
 from pytest_fabric.results import Measured, Measurement
@@ -66,7 +60,7 @@ class History:
         """Return what a run is at its end."""
         return replace(
             self.about,
-            ended=_now(),
+            ended=now(),
             exit_status=status,
             interrupted=status == pytest.ExitCode.INTERRUPTED,
         )
@@ -89,9 +83,11 @@ class History:
         return "" if is_same else f" ({Path(self.about.inventory).name} has changed since)"
 
 
-def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> History:
+def history_of(
+    config: pytest.Config, inventory: Inventory, policy: Policy, nodeids: Iterable[str]
+) -> History:
     """Return what a run is and builds on. Raises ConfigError for an earlier run that is unfit."""
-    about = _about(config, inventory, policy)
+    about = about_of(config, inventory, policy, nodeids)
     compared = (_baseline(config, about), without_baseline(config))
     resumed = _earlier(config, "--fabric-resume")
     replayed = _earlier(config, "--fabric-replay")
@@ -108,14 +104,6 @@ def history_of(config: pytest.Config, inventory: Inventory, policy: Policy) -> H
         about = replace(about, options=options, replayed_from=str(replayed.path))
         return History(about, None, replayed, *compared)
     return History(about, None, None, *compared)
-
-
-def user_name() -> str:
-    """Return who runs this."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container without a passwd entry
-        return f"uid{os.getuid()}"
 
 
 def _earlier(config: pytest.Config, option: str) -> Stored | None:
@@ -189,52 +177,3 @@ def _shown(number: int | None) -> str:
 
 def _faults(about: About) -> str:
     return ",".join(sorted(set(about.options.faults))) or "none"
-
-
-def _about(config: pytest.Config, inventory: Inventory, policy: Policy) -> About:
-    cluster = inventory.cluster
-    return About(
-        schema=SCHEMA,
-        version=_version(),
-        cluster=cluster.name,
-        inventory=str(cluster.source),
-        inventory_sha256=hashlib.sha256(cluster.source.read_bytes()).hexdigest(),
-        transport=cluster.transport,
-        strategy=inventory.strategy,
-        options=Options(
-            nodes=config.getoption("--fabric-nodes"),
-            load=policy.load,
-            faults=tuple(config.getoption("--fabric-fault")),
-            seed=cluster.lab.seed if cluster.transport == "lab" else None,
-        ),
-        started=_now(),
-        user=user_name(),
-        host=platform.node(),
-        ports={
-            str(port): _identity(cluster.nodes[port.node], cluster.rail(port))
-            for port in cluster.ports()
-        },
-        routing=cluster.fabric.routing,
-        leaves={
-            str(port): leaf
-            for port in cluster.ports()
-            if (leaf := cluster.rail(port).leaf) is not None
-        },
-    )
-
-
-def _identity(node: Node, rail: Rail) -> str:
-    """Return what a port id stands for, as far as an inventory says."""
-    where = f"{node.address}:{node.port}" if node.port else node.address
-    return " ".join([where, str(rail.selector), str(rail.network or ""), rail.leaf or ""]).strip()
-
-
-def _version() -> str:
-    try:
-        return metadata.version("pytest-rdma-fabric")
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")

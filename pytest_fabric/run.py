@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import counters, endpoints, followup, group_answers
+from pytest_fabric import closing, endpoints, followup, group_answers
 from pytest_fabric.answers import Source
-from pytest_fabric.config import Baseline, fold, unasked
-from pytest_fabric.declare import FABRIC
-from pytest_fabric.errors import ConfigError, MeasurementError
-from pytest_fabric.grown import Grown
-from pytest_fabric.history import History, user_name
+from pytest_fabric.description import user_name
+from pytest_fabric.errors import MeasurementError
+from pytest_fabric.history import History
 from pytest_fabric.inventory import Inventory
-from pytest_fabric.judge import waivers
 from pytest_fabric.judge.misses import misses
-from pytest_fabric.judge.oddities import oddities
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
-from pytest_fabric.measure.facts import find
 from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
+from pytest_fabric.noted import Noted
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.report import comparable, junit, markdown, summary
+from pytest_fabric.report import context, junit, markdown, summary, told
+from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
-from pytest_fabric.report.sections.record import RunRecord, kept, waived
-from pytest_fabric.report.stored import open_run
+from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.report.summary import Run as Reported
 from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
 from pytest_fabric.selection import Selection
@@ -59,9 +54,9 @@ class FabricRun:
         self.planned: list[Planned] = []
         self._verdicts: dict[str, Verdict] = {}
         self._is_closed = False
-        self._unverified: Counter[str] = Counter()
-        self._odd: dict[str, tuple[str, ...]] = {}
-        self._grown = Grown()
+        self._noted = Noted(inventory.cluster)
+        self._context: Context | None = None
+        self._about = history.about
         self._is_followed_up = is_followed_up
         self._wants: tuple[Want, ...] = ()
         self._asked: list[followup.Asked] = []
@@ -80,10 +75,10 @@ class FabricRun:
         if stored is not None:
             name = str(stored.path)
             for facts in stored.facts.values():
-                self._note_ports(facts)
+                self._noted.facts(facts)
             measured = list(stored.measured)
             for one in measured:
-                self._grown.add(one.record)
+                self._noted.growth.add(one.record)
             known = (measured, stored.facts, stored.readings)
             self.source = Replay(self.cluster, policy, name, *known, self._earlier)
 
@@ -136,12 +131,15 @@ class FabricRun:
 
     def ended(self, status: int) -> None:
         """Write down that the run has come to its end, and how."""
+        self._about = self._history.ended(status)
         with suppress(OSError):  # a full disk: the record shows a run that did not end
-            self.directory.about(self._history.ended(status))
+            context.write(self.directory.path, self._told())
+            self.directory.about(self._about)
 
     def keep(self, verdict: Verdict) -> None:
         """Take in the terminal state of a check, and write it down."""
         self._verdicts[verdict.nodeid] = verdict
+        self._context = None
         self.directory.verdict(verdict)
 
     def lost(self, nodeid: str, message: str) -> bool:
@@ -175,93 +173,39 @@ class FabricRun:
 
     def is_coverage_short(self) -> bool:
         """Return whether fewer of the declared ports were measured than min_coverage asks for."""
-        least = self.cluster.min_coverage
-        seen = summary.coverage(self._declared(), self.verdicts)
-        return least is not None and len(seen.measured) < least * len(self._declared())
+        return self._told().is_coverage_short
 
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
-        return [*self._notes(), *self._compared(), *summary.lines(self._reported())]
+        said = self._told()
+        return [*said.notes, *said.baseline, *summary.lines(self._reported())]
 
     def record(self) -> RunRecord:
         """Return the whole run as its report shows it."""
-        return RunRecord(
-            run=self._reported(),
-            notes=self._notes(),
-            baseline=self._compared(),
-            is_coverage_short=self.is_coverage_short(),
-            leaves=self._history.about.leaves,
-            waivers=waived(self.cluster.waivers),
-            kept=kept("report.html", self.directory.path),
-        )
+        return told.record_of(self._reported(), self._about, self._told(), self.directory.path)
 
     def _reported(self) -> Reported:
-        return Reported(
-            self.planned,
-            self.verdicts,
-            self._declared(),
-            self.cluster.excluded,
-            str(self.directory.path),
-            self._unused_waivers(),
-            self._known(),
-            tuple(one.verdict for one in self._asked),
-            followup.line(self._asked) if self._is_followed_up else "",
-        )
+        path = self.directory.path
+        about, said = self._about, self._told()
+        return told.run_of(about, self.planned, self.verdicts, said, path)
 
-    def _compared(self) -> list[str]:
-        """Return how much is worse or better than the baseline, if there is one."""
-        if not self._history.baseline:
-            return []
-        try:
-            now = open_run("--fabric-baseline", self.directory.path)
-            return comparable.lines(now, self._history.baseline)
-        except ConfigError as error:
-            return [f"not compared with baseline: {error}"]
-
-    def _declared(self) -> list[str]:
-        nodes = self.cluster.nodes.items()
-        return [f"{name}:{rail}" for name, node in nodes for rail in node.rails]
+    def _told(self) -> Context:
+        """Return what is to be said of the run as a whole; it is the same once it is closed."""
+        if self._context is None or not self._is_closed:
+            self._context = closing.context_of(
+                self.inventory,
+                self._history,
+                self._noted,
+                self.verdicts,
+                self.engine.taken_over,
+                self._asked if self._is_followed_up else None,
+                self.directory.path,
+            )
+        return self._context
 
     def _known(self) -> Known:
         leaves = {str(port): leaf for port, leaf in self.inventory.leaves.items()}
-        return Known(self._grown.all(), leaves, dict(self._odd))
-
-    def _notes(self) -> list[str]:
-        notes = self._history.notes(self.engine.taken_over)
-        if self.is_coverage_short():
-            notes.append(
-                f"coverage is below min_coverage {100 * (self.cluster.min_coverage or 0):g}%"
-            )
-        for driver, count in sorted(self._unverified.items()):
-            notes.append(
-                f"unverified: counters of driver {driver} ({count} ports) are known from "
-                "sources, not from hardware: compare growth with `ethtool -S` once"
-            )
-        if self._history.without_baseline:
-            notes.append(f"--fabric-no-baseline: {self._left_out()}")
-        left = unasked(self.cluster, self.inventory.ports) if self.cluster.switches else []
-        if left:
-            notes.append(f"not asked, since `switches:` does not have them: {fold(left)}")
-        return notes
-
-    def _left_out(self) -> str:
-        """Return which clauses need a baseline and were not judged."""
-        profiles = {profile.name: profile for profile in profiles_of(self.cluster, FABRIC)}
-        found = [
-            f"{limit.metric} ({place})"
-            for profile in profiles.values()
-            for limit in profile.limits.values()
-            for clause, place in limit.placed()
-            if isinstance(clause, Baseline)
-        ]
-        shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
-        count = f"{len(found)} clause{'' if len(found) == 1 else 's'} of limits left out"
-        return f"{count}: {shown}" if found else "no limit has a clause that needs one"
-
-    def _unused_waivers(self) -> list[str]:
-        """Return what is to be said of waivers that no failure fell under."""
-        ended = [(one.check, one.target, one.outcome) for one in self.verdicts]
-        return waivers.unused(self.cluster.waivers, ended)
+        return Known(self._noted.growth.all(), leaves, dict(self._noted.odd))
 
     def _misses(self, record: Measurement) -> bool:
         if record.members:
@@ -272,21 +216,12 @@ class FabricRun:
         return misses(record, profiles, routing, (lambda: past) if past else None)
 
     def _keep_measurement(self, record: Measurement) -> None:
-        self._grown.add(record)
+        self._noted.growth.add(record)
         self.directory.measurement(record)
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))
-        self._note_ports(facts)
-
-    def _note_ports(self, facts: NodeFacts) -> None:
-        """Remember facts that are not as declared, and drivers known from their sources only."""
-        for name, rail in self.cluster.nodes[facts.node].rails.items():
-            with suppress(MeasurementError):  # no such port: told by its own checks
-                port = find(f"{facts.node}:{name}", rail, facts)
-                self._odd[f"{facts.node}:{name}"] = tuple(oddities(port, rail.profile))
-                if not counters.is_verified(port.driver):
-                    self._unverified[port.driver or "unknown"] += 1
+        self._noted.facts(facts)
 
 
 def holder(run: str) -> str:

@@ -6,6 +6,7 @@ import io
 import os
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,12 +14,16 @@ import pytest
 
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.html_hooks import HtmlHooks
-from pytest_fabric.report import atomic, summary
+from pytest_fabric.report import atomic, context, summary, told
 from pytest_fabric.report.clean import clean
+from pytest_fabric.report.context import Context
 from pytest_fabric.report.finished import Finished
-from pytest_fabric.report.sections.record import RunRecord, kept
+from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.report.summary import Run
 from pytest_fabric.results import Verdict
+
+#: What is said of a run without an end.
+UNENDED = "this run has not ended: it goes on, or was killed"
 
 
 class Shown:
@@ -27,6 +32,9 @@ class Shown:
     def __init__(self, run: Finished) -> None:
         self.run = run
         self._verdicts = {check.nodeid: verdict for check, verdict in run.results}
+        said = context.read(run.path) or Context()
+        is_over = run.about.ended is not None
+        self._context = said if is_over else replace(said, notes=(*said.notes, UNENDED))
 
     @property
     def name(self) -> str:
@@ -39,21 +47,17 @@ class Shown:
 
     def summary(self) -> list[str]:
         """Return what a reader needs to act."""
-        return [*self._notes(), *summary.lines(self._told())]
+        said = self._context
+        return [*said.notes, *said.baseline, *summary.lines(self._run())]
 
     def record(self) -> RunRecord:
-        """Return the whole run."""
-        about = kept("report", self.run.path)
-        return RunRecord(self._told(), self._notes(), leaves=self.run.about.leaves, kept=about)
+        """Return the whole run, as its own report showed it."""
+        return told.record_of(self._run(), self.run.about, self._context, self.run.path)
 
-    def _told(self) -> Run:
-        # Excluded nodes and waivers are not in the directory of a run.
-        ports = tuple(self.run.about.ports)
-        return Run(self.run.planned, self.run.verdicts, ports, {}, str(self.run.path))
-
-    def _notes(self) -> list[str]:
-        ended = self.run.about.ended is not None
-        return [] if ended else ["this run has not ended: it goes on, or was killed"]
+    def _run(self) -> Run:
+        run = self.run
+        said = (run.planned, run.verdicts, self._context, run.path)
+        return told.run_of(run.about, *said)
 
 
 class _Item(pytest.Item):

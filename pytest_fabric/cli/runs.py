@@ -40,7 +40,9 @@ class Format(str, Enum):
 def schema(
     name: Annotated[
         str,
-        typer.Argument(help="cluster, run, plan, facts, readings, measurements, verdicts, audit"),
+        typer.Argument(
+            help="cluster, run, plan, facts, readings, measurements, verdicts, audit, context"
+        ),
     ] = "cluster",
 ) -> None:
     """Print the JSON schema of cluster.yaml, or of a file of a run directory.

@@ -20,12 +20,38 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Waived:
+    """A waiver as `cluster.yaml` has it; without a metric it is about any."""
+
+    check: str
+    target: str
+    until: str
+    owner: str
+    reason: str
+    metric: str | None = None
+
+
+@dataclass(frozen=True)
+class Cabled:
+    """Where the plan has the other end of a cable; `length_m` is None where it does not say."""
+
+    switch: str
+    switch_port: str
+    length_m: float | None = None
+
+
+@dataclass(frozen=True)
 class About:
     """What a run is; times are UTC in ISO 8601.
 
     `ports` tells what each port id stands for: how it is found, and where; `leaves` the switch of
     those of which it is declared, `routing` how flows find their way. `ended`, `exit_status`
     and `interrupted` are None as long as it runs, and for ever when it was killed.
+
+    `declared` are all ports of the inventory, those of `excluded` nodes included, `cables` their
+    plan, `switches` the operating systems of those that are asked. `limits` are the metrics that
+    have a limit, by profile, and `profiles` is the profile of each port. `suites` are the files of
+    the tests with their SHA-256.
     """
 
     schema: int
@@ -47,3 +73,12 @@ class About:
     interrupted: bool | None = None
     routing: str | None = None
     leaves: Mapping[str, str] = field(default_factory=dict)
+    declared: tuple[str, ...] = ()
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    waivers: tuple[Waived, ...] = ()
+    min_coverage: float | None = None
+    cables: Mapping[str, Cabled] = field(default_factory=dict)
+    switches: Mapping[str, str] = field(default_factory=dict)
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    suites: Mapping[str, str] = field(default_factory=dict)

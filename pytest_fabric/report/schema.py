@@ -8,6 +8,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pytest_fabric.report.about import About
+from pytest_fabric.report.context import Context
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.report.records import MEASUREMENT_KEYS
 from pytest_fabric.report.typed import WORDS
@@ -112,6 +113,7 @@ FILES: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "measurements": ("measurements.jsonl", _measurement),
     "verdicts": ("verdicts.jsonl", lambda: of(Verdict)),
     "audit": ("audit.jsonl", _audit),
+    "context": ("context.json", lambda: of(Context)),
 }
 
 

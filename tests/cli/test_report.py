@@ -6,13 +6,21 @@ import html
 import json
 import re
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
+
+import pytest
 
 from pytest_fabric.report.records import read_verdicts
 from tests.cli.inside import call
 from tests.cli.test_command import command
+from tests.clusters import TEXT
+
+ROOT = Path(__file__).parents[2]
 
 
 def rows(path: Path) -> Counter[str]:
@@ -70,3 +78,74 @@ def test_what_cannot_be_reported_is_one_line(run_directory: Path, tmp_path: Path
     ):
         done = call(words, tmp_path)
         assert (done.returncode, done.stderr.count("\n"), done.stdout) == (4, 1, "")
+
+
+EXCLUDED = TEXT.replace("gpu[001-002]:", "gpu[001-003]:").replace(
+    "rails:\n",
+    'excluded: {gpu003: "drained, <b>INC-4711</b>"}\n'
+    "waivers:\n"
+    '  - {check: test_port_state, target: "gpu001:rail0", until: 2999-01-15, owner: netops, '
+    "reason: RMA 4711}\n"
+    "rails:\n",
+)
+
+
+class Sections(HTMLParser):
+    """Takes the sections of a report out of its page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.depth = 0
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "div" and (self.depth or ("class", "fabric") in attrs):
+            self.depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self.depth:
+            self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self.depth:
+            self.words += data.split()
+
+
+def test_a_report_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
+    """Excluded nodes, waivers, leaves and counters are in the record of the run."""
+    (tmp_path / "cluster.yaml").write_text(EXCLUDED)
+    shutil.copytree(ROOT / "suites", tmp_path / "suites", ignore=shutil.ignore_patterns("__py*"))
+    words = ["-q", "-k", "test_port_state or test_write_bandwidth", "-p", "no:cacheprovider"]
+    pytest_words = [sys.executable, "-m", "pytest", *words, "suites"]
+    ran = subprocess.run(pytest_words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+    run = tmp_path / "fabric-runs" / "latest"
+    then = Sections((run / "report.html").read_text()).words
+
+    done = command("report", str(run), cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert Sections((run / "report.html").read_text()).words == then
+    for words_of_it in ("excluded", "<b>INC-4711</b>", "netops", "INC-4711", "gpu003:rail0"):
+        assert words_of_it in " ".join(then)
+    assert done.stdout.replace(str(run.resolve()), str(run)) in ran.stdout.replace(
+        str(run.resolve()), str(run)
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"notes": 1}', '{"odd": {"a": "b"}}', "\xff"])
+def test_a_context_that_no_run_wrote_is_one_line(
+    text: str, tmp_path: Path, run_directory: Path
+) -> None:
+    """What is not understood is not left out."""
+    run = tmp_path / "run"
+    shutil.copytree(run_directory, run)
+    (run / "context.json").write_text(text, "latin-1")
+
+    done = call(["report", str(run), "--html", str(tmp_path / "new.html")], tmp_path)
+
+    assert done.returncode == 4
+    assert "context.json: expected a record" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "new.html").exists()

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from pytest_fabric.config import Waiver
 from pytest_fabric.errors import ConfigError
+from pytest_fabric.report.about import About
+from pytest_fabric.report.about import Waived as Waived
+from pytest_fabric.report.context import Device
 from pytest_fabric.report.planned import terminal
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
+from pytest_fabric.report.suspects import Suspect, suspects
 from pytest_fabric.results import Measured, NodeFacts, Reading, Verdict
-
-
-@dataclass(frozen=True)
-class Waived:
-    """A waiver as `cluster.yaml` has it."""
-
-    check: str
-    target: str
-    until: str
-    owner: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run at its end: `notes` are what its summary says of it, `baseline` how it compares."""
+    """A run at its end: `notes` are what its summary says of it, `baseline` how it compares.
+
+    `about` says what the run is, `path` is its directory, `devices` are its declared ports that
+    nodes have; these are not there of a record that no run has made.
+    """
 
     run: Run
     notes: Sequence[str] = ()
@@ -53,11 +49,19 @@ class RunRecord:
     leaves: Mapping[str, str] = field(default_factory=dict)
     waivers: Sequence[Waived] = ()
     kept: Kept = field(default_factory=Kept)
+    about: About | None = None
+    devices: Mapping[str, Device] = field(default_factory=dict)
+    path: Path | None = None
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """Return the terminal state of every check."""
         return [verdict for _, verdict in terminal(self.run.planned, self.run.verdicts)]
+
+    @cached_property
+    def suspects(self) -> list[Suspect]:
+        """Return the places that failures point to."""
+        return suspects([*self.verdicts, *self.run.extra], self.run.known)
 
 
 def kept(option: str, path: Path) -> Kept:
@@ -68,11 +72,3 @@ def kept(option: str, path: Path) -> Kept:
         return Kept(stored.measured, stored.counters, stored.files, facts, stored.readings)
     except ConfigError as error:
         return Kept(problem=str(error))
-
-
-def waived(waivers: Iterable[Waiver]) -> list[Waived]:
-    """Return waivers of `cluster.yaml` as they are shown."""
-    return [
-        Waived(one.check, one.target, one.until.isoformat(), one.owner, one.reason)
-        for one in waivers
-    ]

@@ -8,7 +8,6 @@ from pytest_fabric.report import summary
 from pytest_fabric.report.planned import OUTCOMES
 from pytest_fabric.report.sections import markup
 from pytest_fabric.report.sections.record import RunRecord
-from pytest_fabric.report.suspects import suspects
 
 #: Suspected places are listed up to here; a fabric without its manager suspects everything.
 SUSPECTS = 50
@@ -65,7 +64,7 @@ def _coverage(record: RunRecord) -> list[str]:
 
 
 def _suspects(record: RunRecord) -> list[str]:
-    found = suspects([*record.verdicts, *record.run.extra], record.run.known)
+    found = record.suspects
     if not found:
         return []
     rows = [

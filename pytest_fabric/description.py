@@ -1,0 +1,123 @@
+"""What a run says of itself from its first moment on: the fabric, the options, and the tests."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import os
+import platform
+import re
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from importlib import metadata
+
+import pytest
+
+from pytest_fabric.config import Cluster, Node, Profile, Rail, why_missing
+from pytest_fabric.inventory import Inventory
+from pytest_fabric.measure.plan import Policy
+from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS
+from pytest_fabric.prove.digests import digests
+from pytest_fabric.report.about import SCHEMA, About, Cabled, Options, Waived
+from pytest_fabric.results import Port
+
+#: Topics whose metrics begin with another word than their name.
+TOPIC_OF = {"switch": "switch", "tcp": "iperf3"}
+
+
+def about_of(
+    config: pytest.Config, inventory: Inventory, policy: Policy, nodeids: Iterable[str]
+) -> About:
+    """Return what a run is at its begin; `nodeids` are its checks."""
+    cluster = inventory.cluster
+    declared = [Port(node.name, rail) for node in cluster.nodes.values() for rail in node.rails]
+    rails = {str(port): cluster.rail(port) for port in declared}
+    profiles = {rail.profile.name: rail.profile for rail in rails.values()}
+    return About(
+        schema=SCHEMA,
+        version=version(),
+        cluster=cluster.name,
+        inventory=str(cluster.source),
+        inventory_sha256=hashlib.sha256(cluster.source.read_bytes()).hexdigest(),
+        transport=cluster.transport,
+        strategy=inventory.strategy,
+        options=Options(
+            nodes=config.getoption("--fabric-nodes"),
+            load=policy.load,
+            faults=tuple(config.getoption("--fabric-fault")),
+            seed=cluster.lab.seed if cluster.transport == "lab" else None,
+        ),
+        started=now(),
+        user=user_name(),
+        host=platform.node(),
+        ports={
+            str(port): _identity(cluster.nodes[port.node], cluster.rail(port))
+            for port in cluster.ports()
+        },
+        routing=cluster.fabric.routing,
+        leaves={name: rail.leaf for name, rail in rails.items() if rail.leaf is not None},
+        declared=tuple(rails),
+        excluded=dict(cluster.excluded),
+        waivers=_waivers(cluster),
+        min_coverage=cluster.min_coverage,
+        cables={
+            str(port): Cabled(cable.switch, cable.switch_port, cable.length_m)
+            for port, cable in cluster.cables.items()
+        },
+        switches={name: one.os for name, one in cluster.switches.items()},
+        profiles={name: rail.profile.name for name, rail in rails.items()},
+        limits={name: _limited(cluster, profile) for name, profile in profiles.items()},
+        suites=digests(config.rootpath, nodeids),
+    )
+
+
+def _waivers(cluster: Cluster) -> tuple[Waived, ...]:
+    return tuple(
+        Waived(one.check, one.target, one.until.isoformat(), one.owner, one.reason, one.metric)
+        for one in cluster.waivers
+    )
+
+
+def _limited(cluster: Cluster, profile: Profile) -> tuple[str, ...]:
+    """Return the metrics with a limit that ports and pairs must have been judged by.
+
+    What groups of pairs show is a matter of the fabric; firmware is limited by board.
+    """
+    found: dict[str, None] = {}
+    for metric in profile.limits:
+        first = metric.partition(".")[0]
+        if metric in GROUP_METRICS or first in COLLECTIVES:
+            continue
+        if why_missing(TOPIC_OF.get(first, first), cluster) is not None:
+            continue
+        if profile.why_not_available(metric) is not None:
+            continue
+        found[re.sub(r"^firmware\.(?![a-z_]+$).*", "firmware.running", metric)] = None
+    return tuple(found)
+
+
+def _identity(node: Node, rail: Rail) -> str:
+    """Return what a port id stands for, as far as an inventory says."""
+    where = f"{node.address}:{node.port}" if node.port else node.address
+    return " ".join([where, str(rail.selector), str(rail.network or ""), rail.leaf or ""]).strip()
+
+
+def user_name() -> str:
+    """Return who runs this."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a passwd entry
+        return f"uid{os.getuid()}"
+
+
+def version() -> str:
+    """Return the version of this product."""
+    try:
+        return metadata.version("pytest-rdma-fabric")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def now() -> str:
+    """Return the time as records have it: UTC, ISO 8601."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
