@@ -52,6 +52,10 @@ _SAME = {
 }
 
 
+#: The first version that moves itself to the NUMA node of its device unless it is told not to.
+BINDS_ITSELF = (6, 28)
+
+
 class UsageError(FabricError):
     """The command line is refused; the text is what perftest prints on stderr."""
 
@@ -79,6 +83,7 @@ class Options:
     is_both: bool = False
     gpu: str | None = None
     is_dmabuf: bool = False
+    binds_itself: bool = True
 
     @property
     def verb(self) -> str:
@@ -100,7 +105,7 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
     program = argv[0].rpartition("/")[2]
     is_latency = program.endswith("_lat")
     try:
-        pairs, words = getopt.gnu_getopt(list(argv[1:]), _SHORT, _LONG)
+        pairs, words = getopt.gnu_getopt(list(argv[1:]), _SHORT, _long(version))
     except getopt.GetoptError as error:
         raise UsageError(f"{argv[0]}: the lab does not know this: {error}\n") from error
     given: dict[str, str] = {}
@@ -137,11 +142,17 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         is_both="-b" in given,
         gpu=given.get("--use_cuda_bus_id", given.get("--use_rocm")),
         is_dmabuf=any(name.endswith("_dmabuf") for name in given),
+        binds_itself="--disable_numa" not in given,
     )
 
 
 def _has_gpu(given: dict[str, str]) -> bool:
     return "--use_cuda_bus_id" in given or "--use_rocm" in given
+
+
+def _long(version: tuple[int, ...]) -> list[str]:
+    """Return the long options of a version, as far as the lab knows them."""
+    return [*_LONG, "disable_numa"] if version >= BINDS_ITSELF else _LONG
 
 
 def _number(text: str, low: int, high: int, name: str) -> int:

@@ -27,7 +27,15 @@ KILL = 9
 
 
 def meet(client: Program, server: Program) -> None:
-    """Let a client and a server begin; they hang when they were not asked for the same."""
+    """Let a client and a server begin; they hang when they were not asked for the same.
+
+    They tell each other their versions first, and a newer one refuses one that is too old.
+    """
+    for one, other in ((client, server), (server, client)):
+        if one.version >= text.OLDEST_PEER > other.version:
+            one.fail(text.OLD_PEER)
+            other.fail(text.PEER_GONE)
+            return
     if client.options.shape() != server.options.shape():
         return
     chance = client.fabric.chance(f"{client.options.program} {client.port.id}..{server.port.id}")
@@ -72,9 +80,9 @@ class Session:
             return True
         unlike = one.gid is not None and other.gid is not None and one.gid.kind != other.gid.kind
         if unlike or self._is_lost():
-            kind = "lat" if self.options.is_latency else "bw"
             stdout = self._facts(one)
-            one.later(RETRY_S, lambda: one.fail(text.RETRIES_EXCEEDED.format(kind), stdout))
+            told = text.retries_exceeded(one.options, one.version)
+            one.later(RETRY_S, lambda: one.fail(told, stdout))
             self._watch()
             return True
         return False

@@ -11,10 +11,20 @@ from pytest_fabric.lab.physics import Latencies
 LINE = "-" * 87 + "\n"
 BANNER = "\n{0}\n* Waiting for client to connect... *\n{0}\n".format("*" * 36)
 
-#: First versions that warn about the peak, print two more facts, and name the unit rightly.
+#: First versions that warn about the peak, print two more facts, name the unit rightly, tell how
+#: they poll, call the second of those facts otherwise, tell their NUMA node, and say in words what
+#: a completion ended with.
 WARNS = (6, 20)
 NAMES_MIB = (6, 22)
 NAMES_LOCKS = (6, 23)
+NAMES_POLLS = (6, 25)
+NAMES_ORDER = (6, 27)
+NAMES_NUMA = (6, 29)
+SAYS_STATUS = (6, 28)
+
+#: The first version that newer ones run with; it also tells two facts that older ones have not.
+OLDEST_PEER = (5, 70)
+OLD_PEER = "Current implementation is not compatible with versions older than 5.70\n"
 
 TITLES = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}
 INLINE = {"write": 220, "send": 236}
@@ -34,12 +44,6 @@ PEER_GONE = (
 GID_TYPES = (
     "\n Found Incompatibility issue with GID types.\n Please Try to use a different IP version.\n\n"
 )
-RETRIES_EXCEEDED = (
-    " Completion with error at client\n"
-    " Failed status 12: wr_id 0 syndrom 0x81\n"
-    " scnt=128, ccnt=0\n"
-    " Failed to complete run_iter_{} function successfully\n"
-)
 NO_DEVICE = " Unable to find the Infiniband/RoCE device\n"
 GARBAGE = "%PDF-1.4 \udcff\udcfe segmentation fault at 0x7f\n0.00 0.00 nan\nOK\n"
 
@@ -52,6 +56,18 @@ class Address:
     psn: int
     rkey: int
     vaddr: int
+
+
+def retries_exceeded(options: Options, version: tuple[int, ...]) -> str:
+    """Return the error of a client whose messages nobody acknowledges."""
+    status = "-transport retry counter exceeded (12)" if version >= SAYS_STATUS else " 12"
+    return (
+        " Completion with error at client\n"
+        f" Failed status{status}: wr_id 0 syndrom 0x81\n"
+        " scnt=128, ccnt=0\n"
+        f" Failed to complete run_iter_{'lat' if options.is_latency else 'bw'} function "
+        "successfully\n"
+    )
 
 
 def no_rtr(qpn: int) -> str:
@@ -97,6 +113,7 @@ def header(
     """Return the facts of the run, between two lines."""
     relaxed = "OFF" if options.verb == "write" and options.is_latency else "ON"
     named = version >= NAMES_LOCKS
+    second = "Using Enhanced Reorder     " if version >= NAMES_ORDER else "Using DDP     "
     kind = "Latency" if options.is_latency else "Bidirectional BW" if options.is_both else "BW"
     wr_api = "ON" if port.adapter.driver == "mlx5_core" else "OFF"
     lines = [
@@ -104,9 +121,12 @@ def header(
         f" Dual-port       : OFF\t\tDevice         : {port.device}",
         f" Number of qps   : {options.qps}\t\tTransport type : IB",
         " Connection type : RC\t\tUsing SRQ      : OFF",
-        f" PCIe relax order: {relaxed}" + ("\t\tLock-free      : OFF" if named else ""),
-        f" ibv_wr* API     : {wr_api}" + ("\t\tUsing DDP      : OFF" if named else ""),
     ]
+    if version >= OLDEST_PEER:
+        lines += [
+            f" PCIe relax order: {relaxed}" + ("\t\tLock-free      : OFF" if named else ""),
+            f" ibv_wr* API     : {wr_api}" + (f"\t\t{second} : OFF" if named else ""),
+        ]
     if options.address is not None:
         lines.append(f" TX depth        : {1 if options.is_latency else 128}")
     elif options.verb == "send":
@@ -114,6 +134,8 @@ def header(
         lines.append(f" RX depth        : {depth}")
     if not options.is_latency:
         lines.append(f" CQ Moderation   : {1 if options.size > 8192 else 100}")
+        if version >= NAMES_POLLS:
+            lines.append(" CQE Poll Batch  : Dynamic")
     lines += [
         f" Mtu             : {mtu}[B]",
         f" Link type       : {'Ethernet' if port.is_ethernet else 'IB'}",
@@ -126,6 +148,8 @@ def header(
         inline = port.adapter.inline or INLINE[options.verb]
         lines.append(f" Max inline data : {inline if options.is_latency else 0}[B]")
     lines += [" rdma_cm QPs\t : OFF", " Data ex. method : Ethernet"]
+    if version >= NAMES_NUMA and options.binds_itself:
+        lines.append(f" NUMA node       : {port.numa}")
     return LINE + "\n".join(lines) + "\n" + LINE
 
 
