@@ -96,7 +96,8 @@ class RdmaPort:
 
     `pcie` starts at the NIC's own link and goes towards the root. `speed_bps` is the netdev's speed
     on Ethernet and the port's rate on InfiniBand; None while the link is down or unknown.
-    `netdev_mtu` is the largest IP packet that its netdevs send whole.
+    `netdev_mtu` is the largest IP packet that its netdevs send whole. `physical` is the PCI address
+    of the card, for a virtual function (SR-IOV) of it.
     """
 
     device: str
@@ -120,6 +121,7 @@ class RdmaPort:
     traffic_class: int | None
     pcie: tuple[PciHop, ...]
     netdev_mtu: int | None = None
+    physical: str | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -92,14 +92,15 @@ class References:
                 self._nodes(value, mark)
 
     def lab(self, lab: Lab) -> Lab:
-        """Return the lab with the node sets of its versions and adapters expanded."""
-        expanded: dict[str, dict[str, str]] = {}
-        parts = (("perftest", lab.perftest), ("iperf3", lab.iperf3), ("adapters", lab.adapters))
-        for part, said in parts:
+        """Return the lab with the node sets of what nodes have expanded."""
+        expanded: dict[str, dict[str, object]] = {}
+        for part in ("perftest", "iperf3", "adapters", "vfs"):
+            said: Mapping[str, object] = getattr(lab, part)
             expanded[part] = {}
             for key, mark in self._keys("lab", part):
+                known = {key: said[key]} if key in said else {}
                 nodes = self._nodes(key, mark)
-                expanded[part].update(dict.fromkeys(nodes, said.get(key, "")))
+                expanded[part].update(dict.fromkeys(nodes, *known.values()) if known else {})
         return lab.model_copy(update=expanded)
 
     def _at(self, *path: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_fabric.config import Network, fold
 from pytest_fabric.draft.seen import SeenNode, SeenPort
@@ -28,8 +28,12 @@ class Rails:
     left_out: tuple[str, ...]
 
 
-def find(nodes: Sequence[SeenNode]) -> Rails:
-    """Return the rails of nodes. A port that is down is one where its peers are up."""
+def find(every: Sequence[SeenNode]) -> Rails:
+    """Return the rails of nodes. A port that is down is one where its peers are up.
+
+    Virtual functions are none: they share the link of their card.
+    """
+    nodes = [replace(node, ports=_physical(node.ports)) for node in every]
     chosen = {node.name: _selectable(node) for node in nodes}
     good = {
         selector
@@ -49,7 +53,22 @@ def find(nodes: Sequence[SeenNode]) -> Rails:
         ordered = sorted(named, key=lambda rail: (len(rail), rail))
         rails[name] = {rail: chosen[name][named[rail]] for rail in ordered}
         selectors.update({Port(name, rail): named[rail] for rail in ordered})
-    return Rails(rails, selectors, (*_bad(chosen, good), *_unnamed(nodes, chosen)))
+    left_out = (*_bad(chosen, good), *_unnamed(nodes, chosen), *_virtual(every))
+    return Rails(rails, selectors, left_out)
+
+
+def _physical(ports: Iterable[SeenPort]) -> tuple[SeenPort, ...]:
+    return tuple(port for port in ports if port.rdma.physical is None)
+
+
+def _virtual(nodes: Iterable[SeenNode]) -> Iterable[str]:
+    """Yield a line for each number of virtual functions that nodes have."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for node in nodes:
+        found[len(node.ports) - len(_physical(node.ports))].append(node.name)
+    for number, names in found.items():
+        if number:
+            yield f"{number} virtual functions (SR-IOV) of cards, on {fold(names)}"
 
 
 def _selectable(node: SeenNode) -> dict[Selector, SeenPort]:

@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from pytest_fabric import config, results
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.lab import adapters, gids, machine
+from pytest_fabric.lab import adapters, gids, machine, virtual
 from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.leaf import ALONE, Leaf
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
@@ -102,18 +102,19 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         for rail in node.rails.values()
     ]
     ports.sort(key=lambda port: port.pci)
-    devices = _devices(ports)
+    ports = [
+        replace(port, numa=0 if index < (len(ports) + 1) // 2 else 1)
+        for index, port in enumerate(ports)
+    ]
+    count = cluster.lab.vfs.get(node.name, 0)
+    extra = [one for port in ports for one in virtual.functions(port, count)]
+    # The kernel counts devices as it finds them: virtual functions shift those behind them.
+    devices = _devices(sorted((*ports, *extra), key=lambda port: port.pci))
     return Node(
         name=node.name,
         address=node.address,
-        ports=tuple(
-            replace(
-                port,
-                device=devices[port.id.rail],
-                numa=0 if index < (len(ports) + 1) // 2 else 1,
-            )
-            for index, port in enumerate(ports)
-        ),
+        ports=tuple(replace(port, device=devices[port.id.rail]) for port in ports),
+        virtual=tuple(replace(port, device=devices[port.id.rail]) for port in extra),
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
         iperf3=_iperf3(node.name, cluster),

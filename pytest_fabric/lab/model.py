@@ -115,6 +115,7 @@ class Port:
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
     or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
     are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
+    `physical` is the PCI address of the card, for a virtual function of it.
     """
 
     id: results.Port
@@ -183,6 +184,7 @@ class Port:
     damages: float = 0.0
     gpu_api: str = "cuda"
     gpu_passes: float = 1.0
+    physical: str = ""
 
     @property
     def is_ethernet(self) -> bool:
@@ -236,6 +238,7 @@ class Node:
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
     A node that `spoils` data adds wrong values to a collective; without `peer_memory` its cards
     cannot register the memory of GPUs, unless that is exported as a dmabuf.
+    `virtual` are the virtual functions of its cards, which stand in all lists of devices.
     """
 
     name: str
@@ -260,6 +263,12 @@ class Node:
     os: str = "linux"
     sockets: tuple[str, ...] = ()
     peer_memory: bool = True
+    virtual: tuple[Port, ...] = ()
+
+    @property
+    def functions(self) -> tuple[Port, ...]:
+        """The ports, and the virtual functions of their cards, as PCI and RDMA list them."""
+        return tuple(sorted((*self.ports, *self.virtual), key=lambda port: port.pci))
 
     @property
     def has_job(self) -> bool:
@@ -273,8 +282,8 @@ class Node:
 
     def device(self, name: str) -> Port | None:
         """Return the port with this RDMA device name."""
-        return next((port for port in self.ports if port.device == name), None)
+        return next((port for port in self.functions if port.device == name), None)
 
     def netdev(self, name: str) -> Port | None:
         """Return the port that this network device belongs to."""
-        return next((port for port in self.ports if name in port.netdevs), None)
+        return next((port for port in self.functions if name in port.netdevs), None)

@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, kfd, machine, procfs, qos, slots
+from pytest_fabric.lab import gids, growth, kfd, machine, procfs, qos, slots, virtual
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
@@ -38,8 +38,9 @@ def root(
     `tally` is what a port has moved, `written` what its card last wrote of that to memory.
     """
     tree: dict[str, Entry] = {}
-    for place, port in enumerate(node.ports):
+    for place, port in enumerate(node.functions):
         _put(tree, slots.path(port.pci), _card(port, place))
+        _put(tree, slots.path(port.pci), virtual.links(port, node.virtual))
         if node.iommu != "off":
             kind = "identity" if node.iommu == "pt" else "DMA-FQ"
             _put(tree, f"{slots.path(port.pci)}/iommu_group/type", kind)

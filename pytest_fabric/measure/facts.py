@@ -158,18 +158,31 @@ def find(target: str, rail: Rail, facts: NodeFacts) -> RdmaPort:
     """Return the RDMA port that a rail's selector names.
 
     Raises MeasurementError (`port_not_found`) that names what is there instead, for the selector's
-    own kind: a NIC that is missing lets the names of the others shift, so nothing is guessed.
+    own kind: a NIC that is missing lets the names of the others shift, so nothing is guessed. So do
+    virtual functions, which share the link of their card: none of them is the port of a rail.
     """
     selector = rail.selector
     matches = [port for port in facts.ports if _matches(selector.kind, rail, port)]
-    if len(matches) == 1:
-        return matches[0]
-    seen = ", ".join(f"{port.device} at {port.pci or '-'}" for port in facts.ports)
+    own = [port for port in matches if port.physical is None]
+    if len(own) == 1:
+        return own[0]
+    shown = (port for port in facts.ports if port.physical is None)
+    seen = ", ".join(f"{port.device} at {port.pci or '-'}" for port in shown)
+    virtual = f": {_virtual(matches)}" if matches and not own else ""
     raise MeasurementError(
         target,
         "port_not_found",
-        f"expected one RDMA port with {selector.kind} {selector.value}, found {len(matches)}; the "
-        f"node has {seen or 'no RDMA device'}",
+        f"expected one RDMA port with {selector.kind} {selector.value}, found {len(own)}{virtual}; "
+        f"the node has {seen or 'no RDMA device'}",
+    )
+
+
+def _virtual(matches: Sequence[RdmaPort]) -> str:
+    """Return what stands where a port was looked for."""
+    first = matches[0]
+    return (
+        f"{first.device} at {first.pci or '-'} is a virtual function (SR-IOV) of the card at "
+        f"{first.physical}, and these shift device names: select by the PCI address of the card"
     )
 
 

@@ -54,6 +54,7 @@ def paths() -> dict[str, tuple[str, ...]]:
         "pci": (
             f"{RDMA}/*/device/numa_node",
             f"{RDMA}/*/device/local_cpulist",
+            f"{RDMA}/*/device/physfn/uevent",
             *(f"{RDMA}/*/{hop}/{name}" for hop in hops for name in ("uevent", *link)),
         ),
         "net": (
@@ -120,6 +121,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
         traffic_class=_number(tree.get(f"{base}/tc/{number}/traffic_class")),
         pcie=hops,
         netdev_mtu=_netdev_mtu(tree, (*netdevs, *(gid.netdev for gid in gids if gid.netdev))),
+        physical=_uevent(tree.get(f"{base}/device/physfn/uevent", ""), "PCI_SLOT_NAME"),
     )
 
 

@@ -14,7 +14,7 @@ STATES = {"DOWN": "PORT_DOWN (1)", "ACTIVE": "PORT_ACTIVE (4)"}
 
 def run(call: Call) -> Result:
     """Print every device, or the one that is asked for."""
-    ports = call.node.ports
+    ports = call.node.functions
     if call.argv[1:2] == ("-d",) and len(call.argv) == 3:
         ports = tuple(port for port in ports if port.device == call.argv[2])
     elif len(call.argv) > 1:

@@ -37,7 +37,7 @@ def run(call: Call) -> Result:
         return Result(1, stderr="lspci: the lab answers only: lspci -vvv -D [-s ADDRESS]\n")
     wanted = words[-1] if words[2:] else None
     devices: dict[str, list[str]] = {}
-    for port in call.node.ports:
+    for port in call.node.functions:
         for address in slots.bridges_above(port):
             devices[address] = _bridge(address, port, call)
         devices[port.pci] = _card(port, call)

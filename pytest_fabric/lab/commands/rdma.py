@@ -23,7 +23,7 @@ def run(call: Call) -> Result:
     if words[:2] != ["resource", "show"] or words[2:] not in (["ctx"], ["qp"]):
         return Result(1, stderr=f"Unknown parameter '{' '.join(words)}'.\n")
     make = _contexts if words[2] == "ctx" else _queue_pairs
-    rows = [row for place, port in enumerate(call.node.ports) for row in make(place, port)]
+    rows = [row for place, port in enumerate(call.node.functions) for row in make(place, port)]
     if "-j" in call.argv:
         return Result(0, f"{json.dumps(rows, separators=(',', ':'))}\n")
     return Result(0, "".join(f"{_line(row)}\n" for row in rows))
