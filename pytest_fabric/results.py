@@ -97,7 +97,8 @@ class RdmaPort:
     `pcie` starts at the NIC's own link and goes towards the root. `speed_bps` is the netdev's speed
     on Ethernet and the port's rate on InfiniBand; None while the link is down or unknown.
     `netdev_mtu` is the largest IP packet that its netdevs send whole. `physical` is the PCI address
-    of the card, for a virtual function (SR-IOV) of it.
+    of the card, for a virtual function (SR-IOV) of it. `idle_netdevs` are members of its bond that
+    carry nothing: down, or not in the aggregate of LACP.
     """
 
     device: str
@@ -122,6 +123,7 @@ class RdmaPort:
     pcie: tuple[PciHop, ...]
     netdev_mtu: int | None = None
     physical: str | None = None
+    idle_netdevs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def test_link_layer(result, limits):
     assert result.layer in limits["link.layer"]
 
 
-@catches("link_speed", "fewer_lanes")
+@catches("link_speed", "fewer_lanes", "bond_member_down", "bond_member_apart")
 @measure(port_facts())
 def test_link_speed(result, limits):
     assert result.speed in limits["link.speed"]

@@ -11,6 +11,7 @@ from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import everything
 from pytest_fabric.results import NodeFacts, PciHop, RdmaPort
 from pytest_fabric.tools import sysfs
+from pytest_fabric.tools.printable import printable
 from pytest_fabric.units import render
 
 NO_IRQS = "no interrupt of its device, or no CPU of its socket, is shown: see not_available"
@@ -48,7 +49,11 @@ class PortResult:
     @property
     def speed(self) -> Value:
         """Return the speed that the link negotiated, in bits per second."""
-        return self._value("link.speed", self.record.speed_bps, "b/s", "link is down or unknown")
+        idle = self.record.idle_netdevs
+        why = "of its bond carries nothing: its link is down, or LACP has it in no aggregate"
+        detail = tuple(f"{printable(name)} {why}" for name in idle)
+        advice = "link is down or unknown"
+        return self._value("link.speed", self.record.speed_bps, "b/s", advice, detail)
 
     @property
     def width(self) -> Value:

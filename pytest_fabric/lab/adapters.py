@@ -85,8 +85,13 @@ def guid(adapter: Adapter, node: int, rail: int) -> int:
     return (adapter.oui ^ LOCAL_BIT >> 24) << 40 | EUI_64 << 24 | serial
 
 
-def devices(adapter: Adapter, pci: str) -> Iterator[str]:
-    """Yield the names that an RDMA device may get, best first: `mlx5_0`, `rocep26s0`, `irdma0`."""
+def devices(adapter: Adapter, pci: str, is_bond: bool = False) -> Iterator[str]:
+    """Yield the names that an RDMA device may get, best first: `mlx5_0`, `rocep26s0`, `irdma0`.
+
+    One of a bond of mlx5 is called `mlx5_bond_0`, and counted with the others.
+    """
+    if is_bond and adapter.driver == "mlx5_core":
+        yield from (f"{adapter.device}bond_{index}" for index in count())
     if adapter.is_named_by_slot:
         domain, bus, rest = pci.split(":")
         slot, _, function = rest.partition(".")

@@ -126,7 +126,11 @@ def _devices(ports: Sequence[Port]) -> dict[str, str]:
     """Return the RDMA device of each rail: the declared one, else the first name that is free."""
     names = {port.id.rail: port.device for port in ports if port.device}
     for port in ports:
-        free = (n for n in adapters.devices(port.adapter, port.pci) if n not in names.values())
+        free = (
+            n
+            for n in adapters.devices(port.adapter, port.pci, port.is_bond)
+            if n not in names.values()
+        )
         names.setdefault(port.id.rail, next(free))
     return names
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from pytest_fabric.lab import sysfs
+from pytest_fabric.lab import netdevs
 from pytest_fabric.lab.fabric import Fabric
 from pytest_fabric.lab.model import Port
 
@@ -44,8 +44,8 @@ class Echoes:
 def send(fabric: Fabric, sender: Port, packets: Packets, chance: random.Random) -> Echoes:
     """Return what comes back of packets that leave by a port."""
     size = packets.payload + (28 if sender.address.version == 4 else 48)
-    if packets.whole and size > sysfs.netdev_mtu(sender):
-        return Echoes(mtu=sysfs.netdev_mtu(sender))
+    if packets.whole and size > netdevs.netdev_mtu(sender):
+        return Echoes(mtu=netdevs.netdev_mtu(sender))
     receiver = _receiver(fabric, packets.host)
     if receiver is None:
         return Echoes(refused_by=str(sender.address))
@@ -69,5 +69,5 @@ def _receiver(fabric: Fabric, host: str) -> Port | None:
 def _room(ends: tuple[Port, Port]) -> int:
     """Return the largest IP packet that passes between two ports."""
     return min(
-        min(sysfs.netdev_mtu(port), port.path_mtu or sysfs.netdev_mtu(port)) for port in ends
+        min(netdevs.netdev_mtu(port), port.path_mtu or netdevs.netdev_mtu(port)) for port in ends
     )

@@ -9,6 +9,10 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pytest_fabric import results
 from pytest_fabric.lab import machine
 from pytest_fabric.lab.leaf import ALONE, Leaf
+from pytest_fabric.lab.parts import GOOD_MODULE, GOOD_SIGNAL, GOOD_SLOT
+from pytest_fabric.lab.parts import Module as Module
+from pytest_fabric.lab.parts import Signal as Signal
+from pytest_fabric.lab.parts import Slot as Slot
 
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
@@ -51,50 +55,6 @@ class Gid:
 
 
 @dataclass(frozen=True)
-class Module:
-    """A module in a port's cage; powers are in dBm for each of four lanes, and repeat from there.
-
-    Copper has no diagnostics: no temperature, no light.
-    """
-
-    celsius: float = 48.5
-    received_dbm: tuple[float, ...] = (1.12, 0.98, 1.31, 1.05)
-    sent_dbm: tuple[float, ...] = (1.43, 1.28, 1.52, 1.36)
-    is_copper: bool = False
-
-
-@dataclass(frozen=True)
-class Signal:
-    """How well a port receives: its FEC, errors per bit before and after it, and links lost.
-
-    `flaps` are links lost beside those of a usual start; such a link goes down under load too.
-    """
-
-    fec: str = "RS"
-    raw_ber: float = 3e-9
-    effective_ber: float = 0.0
-    lost_per_s: float = 0.0
-    flaps: int = 0
-
-    def lost(self, uptime_s: float) -> int:
-        """Return the blocks that could not be corrected since the node booted."""
-        return 12 + int(self.lost_per_s * uptime_s)
-
-
-@dataclass(frozen=True)
-class Slot:
-    """The PCIe slot of a card: errors reported since boot, and the largest read, in bytes.
-
-    `max_tps` is what both ends could do, where the link is slower than that.
-    """
-
-    correctable: int = 3
-    nonfatal: int = 0
-    max_read_request: int = 4096
-    max_tps: float | None = None
-
-
-@dataclass(frozen=True)
 class Port:
     """A port: its names, its trained link, its slot, and how it deviates from a healthy one.
 
@@ -115,7 +75,9 @@ class Port:
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
     or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
     are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
-    `physical` is the PCI address of the card, for a virtual function of it.
+    `physical` is the PCI address of the card, for a virtual function of it. `members` are those of
+    a bond that do not carry: down, or apart from the aggregate of LACP; `speed_bps` is that of the
+    others.
     """
 
     id: results.Port
@@ -149,9 +111,9 @@ class Port:
     foreign: float = 0.0
     shares_slot: bool = False
     storms: bool = False
-    module: Module = Module()
-    signal: Signal = Signal()
-    slot: Slot = Slot()
+    module: Module = GOOD_MODULE
+    signal: Signal = GOOD_SIGNAL
+    slot: Slot = GOOD_SLOT
     switch: str = ""
     switch_port: str = ""
     has_neighbour: bool = True
@@ -185,6 +147,22 @@ class Port:
     gpu_api: str = "cuda"
     gpu_passes: float = 1.0
     physical: str = ""
+    members: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_bond(self) -> bool:
+        """Whether several network devices are one port, with LACP."""
+        return len(self.netdevs) > 1
+
+    @property
+    def carrying(self) -> tuple[str, ...]:
+        """The network devices that carry traffic: all, or the members of a bond that are up."""
+        return tuple(name for name in self.netdevs if self.members.get(name, "up") == "up")
+
+    @property
+    def member_bps(self) -> float:
+        """The speed of one network device; a queue pair stays on the one it was given."""
+        return self.speed_bps / max(1, len(self.carrying))
 
     @property
     def is_ethernet(self) -> bool:

@@ -153,7 +153,8 @@ def wire_bytes(size: int, mtu: int, layer: str) -> int:
 def goodput_bps(size: int, qps: int, sender: Port, receiver: Port, chance: random.Random) -> float:
     """Return the payload bits per second of a flow that has both ports for itself."""
     mtu = min(sender.mtu, receiver.mtu)
-    line = min(port.speed_bps * port.passes for port in (sender, receiver))
+    lines = (min(port.speed_bps, qps * port.member_bps) for port in (sender, receiver))
+    line = min(bps * port.passes for bps, port in zip(lines, (sender, receiver), strict=True))
     payload = line * size / wire_bytes(size, mtu, sender.layer) * CLEAN
     host = min(pcie_bps(sender), pcie_bps(receiver))
     messages = QP_MESSAGES * qps * size * 8

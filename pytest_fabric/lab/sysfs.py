@@ -6,7 +6,7 @@ import errno
 import posixpath
 from collections.abc import Callable
 
-from pytest_fabric.lab import gids, growth, kfd, machine, procfs, qos, slots, virtual
+from pytest_fabric.lab import gids, kfd, machine, netdevs, procfs, qos, slots, virtual
 from pytest_fabric.lab.drivers import files
 from pytest_fabric.lab.filesystem import Directory, Entry, Live, Symlink, Unreadable
 from pytest_fabric.lab.model import Node, Port, Slot
@@ -14,9 +14,6 @@ from pytest_fabric.lab.tally import Tally
 
 #: InfiniBand name of a lane's rate in Gb/s, as the kernel prints it in `rate`.
 LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}
-
-#: Ethernet MTU that carries an RDMA MTU, as sites set it.
-NETDEV_MTU = {4096: 9000, 2048: 4096, 1024: 1500}
 
 #: Entries of the lab's table of partition keys.
 PKEYS = 8
@@ -51,20 +48,16 @@ def root(
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port))
         counters = files.counters(port, tally, written or tally, uptime)
         _put(tree, f"/sys/class/infiniband/{port.device}/ports/1", counters)
-        for member, netdev in enumerate(port.netdevs):
-            _put(tree, f"/sys/class/net/{netdev}", _netdev(port, member, tally))
-        if len(port.netdevs) > 1:
-            slaves = f"/sys/class/net/{bond(port)}/bonding/slaves"
-            _put(tree, slaves, " ".join(port.netdevs))
-            _put(tree, f"/sys/class/net/{bond(port)}/mtu", str(netdev_mtu(port)))
+        for netdev, entry in netdevs.entries(port, tally).items():
+            _put(tree, f"/sys/class/net/{netdev}", entry)
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa, port.irqs).items():
             _put(tree, f"/proc/irq/{irq}/effective_affinity_list", str(cpu))
     _put(tree, "/sys/class", kfd.topology(node))
     if node.iommu != "off":
         _put(tree, "/sys/class/iommu/ivhd0", {"amd-iommu": {"cap": "190b640f"}})
-    _put(tree, "/sys/class/net/lo", _loopback())
-    _put(tree, "/sys/class/net/eno1", _management())
+    _put(tree, "/sys/class/net/lo", netdevs.loopback())
+    _put(tree, "/sys/class/net/eno1", netdevs.management())
     _put(tree, "/sys/devices/system/cpu", _cpus())
     _put(tree, "/proc/uptime", Live(lambda: _uptime(uptime())))
     _put(tree, "/proc/self", _self())
@@ -144,14 +137,14 @@ def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
 def _card(port: Port, place: int) -> dict[str, Entry]:
     kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
     # Of a bond only the netdev of the first function is there.
-    netdevs = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
+    first = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
     return {
         "uevent": _uevent(port.adapter.driver, kind, port.adapter.pci_id, port.pci),
         "numa_node": str(port.numa),
         "local_cpulist": machine.local_cpus(port.numa),
         "msi_irqs": {str(irq): "msix" for irq in machine.irqs(place, port.numa)},
         "infiniband": {port.device: Symlink(f"/sys/class/infiniband/{port.device}")},
-        "net": netdevs,
+        "net": first,
         **_aer(port.slot),
         **_own_link(port),
     }
@@ -212,67 +205,8 @@ def _gid_types(port: Port) -> dict[str, Entry]:
 
 def _gid_netdevs(port: Port) -> dict[str, Entry]:
     empty = {str(index): Unreadable(errno.EINVAL) for index in range(gids.TABLE)}
-    above = bond(port) if len(port.netdevs) > 1 else None
+    above = netdevs.bond(port) if port.is_bond else None
     return {**empty, **{str(gid.index): above or gid.netdev for gid in port.gids if gid.netdev}}
-
-
-def bond(port: Port) -> str:
-    """Return the name of the bond of a port that has several netdevs."""
-    return f"bond{port.guid % 100}"
-
-
-def _netdev(port: Port, member: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
-    up = port.state == "ACTIVE"
-    speed: Entry = str(int(port.speed_bps / 1e6 / len(port.netdevs)))
-    return {
-        "speed": speed if up else Unreadable(errno.EINVAL),
-        "mtu": str(netdev_mtu(port)),
-        "operstate": "up" if up else "down",
-        "address": gids.mac(port.guid, member),
-        "carrier_down_count": str(2 + port.signal.flaps),
-        "ifindex": str(3 + port.guid % 1000 * 2 + member),
-        # What passes the kernel; RDMA does not, so on mlx5 it is in no counter of the netdev.
-        "statistics": {
-            **{name: str(growth.STALE[name]) for name in ("rx_packets", "tx_packets")},
-            "rx_bytes": _kernel(port, member, tally, "rx_bytes", "kernel_received"),
-            "tx_bytes": _kernel(port, member, tally, "tx_bytes", "kernel_sent"),
-        },
-    }
-
-
-def _kernel(
-    port: Port, member: int, tally: Callable[[Port], Tally], name: str, moved: str
-) -> Entry:
-    """Return the bytes of a netdev; of a bond, the first member carries them."""
-    first = growth.STALE[name]
-    return str(first) if member else Live(lambda: str(first + getattr(tally(port), moved)))
-
-
-def netdev_mtu(port: Port) -> int:
-    """Return the MTU of a port's netdev; that of IPoIB on InfiniBand."""
-    return NETDEV_MTU.get(port.mtu, port.mtu + 100) if port.is_ethernet else 4092
-
-
-def _loopback() -> dict[str, Entry]:
-    return {
-        "speed": Unreadable(errno.EINVAL),
-        "mtu": "65536",
-        "operstate": "unknown",
-        "address": "00:00:00:00:00:00",
-        "carrier_down_count": "0",
-        "ifindex": "1",
-    }
-
-
-def _management() -> dict[str, Entry]:
-    return {
-        "speed": "1000",
-        "mtu": "1500",
-        "operstate": "up",
-        "address": "3c:ec:ef:00:00:01",
-        "carrier_down_count": "1",
-        "ifindex": "2",
-    }
 
 
 def _cpus() -> dict[str, Entry]:

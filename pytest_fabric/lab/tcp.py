@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from pytest_fabric.lab import physics, procfs, sysfs
+from pytest_fabric.lab import netdevs, physics, procfs
 from pytest_fabric.lab.model import Node, Port
 
 #: What a thread sends or takes in with jumbo frames and segmentation offload: public runs of iperf3
@@ -70,7 +70,7 @@ def rates(
 ) -> Rates:
     """Return what `count` streams from a port to another get."""
     (source, out), (sink, into) = sender, receiver
-    mss = min(sysfs.netdev_mtu(out), sysfs.netdev_mtu(into)) - HEADERS
+    mss = min(netdevs.netdev_mtu(out), netdevs.netdev_mtu(into)) - HEADERS
     rtt = KERNEL_S + 2 * physics.switches(out, into) * physics.SWITCH_S[out.layer]
     rtt += out.late_s + into.late_s
     window = int(WINDOW_SHARE * min(_most(sink, "tcp_rmem"), _most(source, "tcp_wmem")))

@@ -21,7 +21,10 @@ LISTED_S = 30.0
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the lab; `spread` is place, node, next, leaf or fabric, as the lab has it."""
+    """A fault of the lab; `spread` is place, node, next, leaf or fabric, as the lab has it.
+
+    With `of_bonds` it is one of ports with several network devices.
+    """
 
     name: str
     places: tuple[str, ...]
@@ -29,6 +32,7 @@ class Fault:
     cause: str
     layers: tuple[str, ...]
     spread: str
+    of_bonds: bool = False
 
 
 class Hooks(Protocol):

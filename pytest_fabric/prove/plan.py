@@ -7,7 +7,7 @@ leaves of their own, so that what is wrong in one cell touches no other one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pytest_fabric.prove.catalogue import Fault
@@ -72,7 +72,7 @@ class Wave:
     """One run: `nodes` are in order with the cell of each, `checks` are ids of functions.
 
     `targets` are the only ones that checks are run for, all where there are none. `routing` is that
-    of the fabric where it is not the user's.
+    of the fabric where it is not the user's. With `bonds` each port has two network devices.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Wave:
     rails: tuple[str, ...] = RAILS
     targets: tuple[str, ...] = ()
     routing: str | None = None
+    bonds: bool = False
 
     def leaf(self, node: str, cell: int, rail: str) -> str:
         """Return the name of the leaf that a port is on."""
@@ -141,6 +142,11 @@ def waves(
         members = [check for check in checks if check.group == group]
         declared = dict.fromkeys(name for check in members for name in check.faults)
         wanted = [by_name[name] for name in declared if name in by_name]
+        of_bonds = [fault for fault in wanted if fault.of_bonds]
+        if of_bonds:
+            name, kind = f"{group}, bonds", of_bonds[0].layers[0]
+            yield replace(_wave(name, kind, of_bonds, members), bonds=True)
+            wanted = [fault for fault in wanted if not fault.of_bonds]
         for kind in dict.fromkeys((layer, *(_layer(fault, layer) for fault in wanted))):
             here = [fault for fault in wanted if _layer(fault, layer) == kind]
             apart = [fault for fault in here if _is_apart(fault, group) or fault.name in single]

@@ -87,11 +87,12 @@ def cluster_file(wave: Wave, model: Model) -> str:
             node: {"profile": profile, "rails": _rails(wave, node, cell)}
             for node, cell in wave.nodes
         },
-        "cables": "cables.csv",
         "profiles": profiles,
         "pairs": {"strategy": "list", "list": [f"{one}..{other}" for one, other in wave.pairs]},
     }
-    if wave.layer == "Ethernet":
+    if not wave.bonds:
+        document["cables"] = "cables.csv"
+    if wave.layer == "Ethernet" and not wave.bonds:
         document["switches"] = {name: {"os": "sonic"} for name in _leaves(wave)}
     if wave.group == "collective":
         document["collectives"] = {"launcher": names[0], "gpus_per_node": len(wave.rails)}
@@ -112,11 +113,13 @@ def _leaves(wave: Wave) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _rails(wave: Wave, node: str, cell: int) -> dict[str, dict[str, str]]:
-    found = {}
+def _rails(wave: Wave, node: str, cell: int) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
     for number, rail in enumerate(wave.rails):
         where = wave.leaf(node, cell, rail)
-        found[rail] = {"pci": _pci(BUS, number), "leaf": where, "gpu": _pci(GPU_BUS, number)}
+        netdevs = [f"ens{number + 1}f0np0", f"ens{number + 1}f1np1"]
+        port = {"netdevs": netdevs} if wave.bonds else {"pci": _pci(BUS, number)}
+        found[rail] = {**port, "leaf": where, "gpu": _pci(GPU_BUS, number)}
         if wave.layer == "Ethernet":
             found[rail]["network"] = f"10.{number + 1}.0.0/16"
     return found

@@ -59,6 +59,8 @@ def paths() -> dict[str, tuple[str, ...]]:
         ),
         "net": (
             *(f"{NET}/*/{name}" for name in ("speed", "mtu", "bonding/slaves")),
+            *(f"{NET}/*/{name}" for name in ("bonding/ad_aggregator", "bonding_slave/mii_status")),
+            f"{NET}/*/bonding_slave/ad_aggregator_id",
             f"{RDMA}/*/device/net/*/ifindex",
         ),
         "irqs": (f"{RDMA}/*/device/msi_irqs/*",),
@@ -97,6 +99,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
     gids = _gids(tree, port)
     layer = tree.get(f"{port}/link_layer", "Unknown")
     netdevs = _netdevs(tree, base, gids)
+    idle = _idle(tree, netdevs)
     hops = _hops(tree, base)
     is_ethernet = layer == "Ethernet"
     return RdmaPort(
@@ -111,7 +114,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
         link_layer=layer,
         state=_word(tree.get(f"{port}/state", ""), STATES),
         physical_state=_word(tree.get(f"{port}/phys_state", ""), PHYSICAL_STATES),
-        speed_bps=_netdev_speed(tree, netdevs) if is_ethernet else _rate(tree, port)[0],
+        speed_bps=_netdev_speed(tree, netdevs, idle) if is_ethernet else _rate(tree, port)[0],
         width=_rate(tree, port)[1],
         active_mtu=_roce_mtu(tree, netdevs) if is_ethernet else None,
         gids=gids,
@@ -122,6 +125,7 @@ def _port(tree: Tree, device: str, number: int) -> RdmaPort:
         pcie=hops,
         netdev_mtu=_netdev_mtu(tree, (*netdevs, *(gid.netdev for gid in gids if gid.netdev))),
         physical=_uevent(tree.get(f"{base}/device/physfn/uevent", ""), "PCI_SLOT_NAME"),
+        idle_netdevs=idle,
     )
 
 
@@ -161,9 +165,33 @@ def _netdevs(tree: Tree, base: str, gids: Iterable[Gid]) -> tuple[str, ...]:
     return tuple(sorted(slaves or (named & own) or own or parent or named))
 
 
-def _netdev_speed(tree: Tree, netdevs: tuple[str, ...]) -> float | None:
-    """Return the sum of the netdevs' speeds (a bond has several), or None if one is unknown."""
-    speeds = [_number(tree.get(f"{NET}/{name}/speed")) for name in netdevs]
+def _idle(tree: Tree, netdevs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the members of a bond that carry nothing, in the order of their names.
+
+    A member whose own link is up is idle where LACP has put it into another aggregate than that of
+    the bond. Files of Documentation/networking/bonding and drivers/net/bonding/bond_sysfs*.c.
+    """
+    active = {
+        name: tree.get(f"{path.removesuffix('/slaves')}/ad_aggregator")
+        for path, names in tree.items()
+        if path.endswith("/bonding/slaves")
+        for name in names.split()
+    }
+
+    def carries(name: str) -> bool:
+        own = f"{NET}/{name}/bonding_slave"
+        apart = {active.get(name), tree.get(f"{own}/ad_aggregator_id")} - {None}
+        return tree.get(f"{own}/mii_status", "up") == "up" and len(apart) < 2
+
+    return tuple(name for name in netdevs if not carries(name))
+
+
+def _netdev_speed(tree: Tree, netdevs: tuple[str, ...], idle: tuple[str, ...]) -> float | None:
+    """Return the sum of the netdevs' speeds (a bond has several), or None if one is unknown.
+
+    Members that carry nothing add nothing.
+    """
+    speeds = [_number(tree.get(f"{NET}/{name}/speed")) for name in netdevs if name not in idle]
     known = [speed for speed in speeds if speed is not None and speed > 0]
     return sum(known) * 1e6 if known and len(known) == len(speeds) else None
 

@@ -132,6 +132,16 @@ def test_a_port_that_is_of_no_use_anywhere_is_a_comment() -> None:
     assert "# left out: pci 0000:1a:00.0 (mlx5_1a): its state is DOWN, on gpu[001-002]" in written
 
 
+def test_virtual_functions_are_no_rails() -> None:
+    """Whether they have an address or not: they are the card's own link once more."""
+    first, second = two()
+    virtual = port("0000:1a:00.2", "10.1.0.9", physical="0000:1a:00.0")
+    written, cluster = drafted(node("gpu001", *first.ports, virtual, virtual), second)
+
+    assert list(cluster.nodes["gpu001"].rails) == list(cluster.nodes["gpu002"].rails)
+    assert "# left out: 2 virtual functions (SR-IOV) of cards, on gpu001" in written
+
+
 def test_other_hardware_has_a_profile_of_its_own_with_what_was_found() -> None:
     """What the builtin profile says of speed and slot is replaced, the rest is kept."""
     hop = PciHop("0000:1a:00.0", 16e9, 16, 16e9, 16)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fabric.lab import sysfs
+from pytest_fabric.lab import netdevs
 from pytest_fabric.lab.commands import have
 from pytest_fabric.tools import ping
 
@@ -149,6 +149,6 @@ def test_a_bond_is_pinged_by_its_own_name() -> None:
     world = fabric(ROCE.replace('pci: "0000:1a:00.0"', "netdevs: [ens1f0, ens1f1]"))
     port = world.nodes["gpu001"].ports[0]
     assert port.netdevs == ("ens1f0", "ens1f1")
-    command = f"ping -n -c 2 -i 0.002 -I {sysfs.bond(port)} -I {port.address} 10.1.0.2"
+    command = f"ping -n -c 2 -i 0.002 -I {netdevs.bond(port)} -I {port.address} 10.1.0.2"
 
     assert told(Controller(world, "gpu001").run(command)).received == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -170,6 +171,16 @@ def test_a_fault_of_the_other_layer_has_a_wave_of_that_layer() -> None:
     checks = [Check("t.py::test_lid", ("lid", "dirt"), "facts")]
 
     assert [wave.layer for wave in made(faults, checks)] == ["Ethernet", "InfiniBand"]
+
+
+def test_faults_of_bonds_have_a_wave_whose_ports_are_bonds() -> None:
+    faults = [replace(fault("member", layers=("Ethernet",)), of_bonds=True), fault("dirt")]
+    checks = [Check("t.py::test_speed", ("member", "dirt"), "facts")]
+
+    bonds, others = made(faults, checks)
+
+    assert (bonds.bonds, [one.fault for one in bonds.injections]) == (True, ["member"])
+    assert (others.bonds, [one.fault for one in others.injections]) == (False, ["dirt"])
 
 
 def test_a_wave_has_healthy_nodes_beside_the_faulty_ones() -> None:

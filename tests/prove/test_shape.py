@@ -64,6 +64,16 @@ def test_the_routing_is_the_users_unless_a_fault_shows_by_another_only(
     assert made(tmp_path, "bisection", place).fabric.routing == routing
 
 
+def test_ports_of_a_wave_of_bonds_have_two_network_devices_and_no_cables(tmp_path: Path) -> None:
+    fault = Fault("member", ("port",), "what it does", "why", LAYERS[:1], "place", of_bonds=True)
+    wave = next(waves([fault], [Check("t.py::test_speed", ("member",), "facts")], "Ethernet"))
+    (tmp_path / "cluster.yaml").write_text(cluster_file(wave, MODEL))
+    cluster = load(tmp_path / "cluster.yaml")
+
+    assert {len(cluster.rail(port).netdevs) for port in cluster.ports()} == {2}
+    assert (cluster.cables, cluster.switches) == ({}, {})
+
+
 def test_a_collective_has_a_limit_that_fits_its_rails(tmp_path: Path) -> None:
     """Whatever the user's own fabric must reach: that has another number of rails."""
     cluster = made(tmp_path, "collective")

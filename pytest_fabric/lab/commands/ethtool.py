@@ -32,8 +32,19 @@ def _statistics(call: Call, exists: bool, port: Port | None, netdev: str) -> Res
     if port is None:
         return Result(94, stderr="no stats available\n")
     values = drivers.of(port).ethernet(port, call.fabric.traffic.written(port))
-    lines = "".join(f"     {name}: {value}\n" for name, value in values.items())
+    own = ((name, _share(port, netdev, value)) for name, value in values.items())
+    lines = "".join(f"     {name}: {value}\n" for name, value in own)
     return Result(0, f"NIC statistics:\n{lines}")
+
+
+def _share(port: Port, netdev: str, value: int) -> int:
+    """Return what of a port's counter a network device has counted: members of a bond share it."""
+    if not port.is_bond:
+        return value
+    carrying = port.carrying
+    if netdev not in carrying:
+        return 0
+    return (value + carrying.index(netdev)) // len(carrying)
 
 
 def _refusal(exists: bool, port: Port | None) -> Result | None:
@@ -48,7 +59,7 @@ def _fec(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
     refused = _refusal(exists, port)
     if refused is not None or port is None:
         return refused or Result(1)
-    is_up = port.state == "ACTIVE"
+    is_up = port.state == "ACTIVE" and port.members.get(netdev) != "down"
     lines = [
         f"FEC parameters for {netdev}:",
         "Supported/Configured FEC encodings: Auto Off RS",

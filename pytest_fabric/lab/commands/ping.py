@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass, replace
 
-from pytest_fabric.lab import echoes, sysfs
+from pytest_fabric.lab import echoes, netdevs
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Process, Result
@@ -106,7 +106,7 @@ def _sender(call: Call, options: Options) -> Port:
 
 def _netdevs(port: Port) -> tuple[str, ...]:
     """Return the netdevs that carry a port, a bond of them included."""
-    return (*port.netdevs, sysfs.bond(port)) if len(port.netdevs) > 1 else port.netdevs
+    return (*port.netdevs, netdevs.bond(port)) if port.is_bond else port.netdevs
 
 
 def _header(options: Options, sender: Port) -> str:

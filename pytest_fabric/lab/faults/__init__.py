@@ -83,6 +83,12 @@ def _parse(text: str, nodes: dict[str, Node], known: Mapping[str, Fault]) -> tup
         raise ConfigError(
             f"fault {text!r}: expected a port on {fault.layers[0]}, {wrong.id} is on {wrong.layer}"
         )
+    alone = next((port for port in ports.values() if fault.of_bonds and not port.is_bond), None)
+    if alone is not None:
+        raise ConfigError(
+            f"fault {text!r}: expected a port of several `netdevs`, {alone.id} has only "
+            f"{alone.netdevs[0]}"
+        )
     return fault, PortId(node, rail)
 
 

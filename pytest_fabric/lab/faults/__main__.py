@@ -14,7 +14,7 @@ from pytest_fabric.lab.faults import sources
 USAGE = 4
 
 #: What is told of a fault: what it changes is the lab's own.
-KEYS = ("name", "places", "text", "cause", "layers", "spread")
+KEYS = ("name", "places", "text", "cause", "layers", "spread", "of_bonds")
 
 
 def main(files: Sequence[str]) -> int:

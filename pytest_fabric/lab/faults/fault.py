@@ -17,7 +17,7 @@ class Fault:
     ports of the leaf, with the number of its uplink; `on_node` to the node,
     `on_fabric` to all nodes: what is between two of them changes both. `spread` says how far its
     effect is seen: at its `place`, on the whole `node`, at the `next` place too, on all of the
-    `leaf`, or on the whole `fabric`.
+    `leaf`, or on the whole `fabric`. With `of_bonds` only ports of several netdevs can have it.
     """
 
     name: str
@@ -30,3 +30,4 @@ class Fault:
     on_fabric: Callable[[Mapping[str, Node], PortId], Mapping[str, Node]] | None = None
     spread: str = "place"
     on_uplink: Callable[[Port, int], Port] | None = None
+    of_bonds: bool = False
