@@ -106,7 +106,9 @@ def test_every_fault_is_covered_here() -> None:
 
     wide = {name for name, fault in CATALOGUE.items() if WIDE & set(fault.places)}  # test_wide
 
-    assert set(CATALOGUE) == {*CHANGES, *INFINIBAND_CHANGES, *on_nodes, *between, *wide}
+    bonds = {name for name, fault in CATALOGUE.items() if fault.of_bonds}  # test_bonds
+
+    assert set(CATALOGUE) == {*CHANGES, *INFINIBAND_CHANGES, *on_nodes, *between, *wide, *bonds}
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab.faults import (
+    bond,
     fabric,
     host,
     link,
@@ -32,7 +33,7 @@ from pytest_fabric.results import Port as PortId
 CATALOGUE = {
     fault.name: fault
     for module in (
-        *(link, path, traffic, qos, host, wiring, switch, subnet, tools, reach, tcp, fabric),
+        *(link, bond, path, traffic, qos, host, wiring, switch, subnet, tools, reach, tcp, fabric),
     )
     for fault in module.FAULTS
 }

@@ -41,16 +41,6 @@ def _fewer_lanes(port: Port) -> Port:
     return replace(port, width=width, speed_bps=port.speed_bps * width / port.width)
 
 
-def _without_member(state: str) -> Callable[[Port], Port]:
-    def change(port: Port) -> Port:
-        lost = next(reversed(port.carrying), port.netdevs[-1])
-        left = max(0, len(port.carrying) - 1)
-        members = {**port.members, lost: state}
-        return replace(port, members=members, speed_bps=port.member_bps * max(1, left))
-
-    return change
-
-
 def _signal(**changed: str | float | int) -> Callable[[Port], Port]:
     return lambda port: replace(port, signal=replace(port.signal, **changed))  # type: ignore[arg-type]  # checked when it is injected
 
@@ -101,24 +91,6 @@ FAULTS: tuple[Fault, ...] = (
         "the port trains at half of the declared speed",
         "a worn or wrong cable, or a module that both ends agree on only at a lower rate",
         on_port=_half_speed,
-    ),
-    Fault(
-        "bond_member_down",
-        ("port",),
-        "one member of the bond is down: the port is ACTIVE, and as fast as the others",
-        "a cable pulled or a switch shut down for upgrade, which a bond hides from everybody",
-        on_port=_without_member("down"),
-        layers=(ETHERNET,),
-        of_bonds=True,
-    ),
-    Fault(
-        "bond_member_apart",
-        ("port",),
-        "one member of the bond is up, and not in the aggregate of LACP: nothing goes over it",
-        "a switch port without LACP, in another group, or two switches that are no pair (MLAG)",
-        on_port=_without_member("apart"),
-        layers=(ETHERNET,),
-        of_bonds=True,
     ),
     Fault(
         "pcie_width",
