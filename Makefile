@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo prove test lint types unit real clean
+.PHONY: demo prove test lint types docs unit real clean
 
 demo: $(VENV)/.installed  ## Run the acceptance suites against the embedded lab
 	$(BIN)/pytest suites/
@@ -10,14 +10,17 @@ demo: $(VENV)/.installed  ## Run the acceptance suites against the embedded lab
 prove: $(VENV)/.installed  ## Every fault of the lab is caught at its place, and nothing else goes red
 	$(BIN)/pytest suites/ --fabric-prove
 
-test: demo prove lint types unit real  ## Everything: demo, proof, lint, types, unit and plugin tests, real RDMA
+test: demo prove lint types docs unit real  ## Everything: demo, proof, lint, types, docs, unit and plugin tests, real RDMA
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
-	$(BIN)/mypy pytest_fabric tests
+	$(BIN)/mypy pytest_fabric tests bench docs
+
+docs: $(VENV)/.dev  ## The documentation, into site/: a warning is an error, and nothing is fetched
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 unit: $(VENV)/.dev  ## Most of these wait for processes: three at a time on two cores
 	$(BIN)/pytest tests --ignore=tests/real -n 3 --dist=loadfile
@@ -37,4 +40,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) fabric-runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) site fabric-runs .pytest_cache .mypy_cache .ruff_cache

@@ -87,6 +87,6 @@ def _missing(switch: str, path: Path, error: OSError) -> MeasurementError:
     return MeasurementError(
         switch,
         "missing_file",
-        f"expected what the site has captured in {path}: {error.strerror}; README names the "
-        "command of each file",
+        f"expected what the site has captured in {path}: {error.strerror}; "
+        "docs/how-to/switches.md names the command of each file",
     )

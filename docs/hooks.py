@@ -1,0 +1,21 @@
+"""Add the pages of the reference to the site, as mkdocs calls it while it builds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+# mkdocs loads this file by its path: from wherever it is started, the repository must be found.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs.reference import PAGES
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each entry of the table; an error in one ends the build."""
+    for name, page in PAGES.items():
+        files.append(File.generated(config, f"reference/{name}.md", content=page()))
+    return files
