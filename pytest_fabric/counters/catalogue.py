@@ -115,6 +115,7 @@ def require_meaning(driver: str, meaning: str, link_layer: str = "") -> None:
         )
 
 
+@lru_cache(maxsize=256)
 def per_priority(driver: str, meaning: str) -> bool:
     """Return whether a driver counts a meaning for each priority."""
     return any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import cast
 
 from pytest_fabric.counters import catalogue
 from pytest_fabric.counters.catalogue import Counter, Match
@@ -47,6 +48,8 @@ def snapshot(
     is no number, or all ones, goes to `unreadable`. Raises NotRecognisedError for any other text.
     """
     readings = {**_ethtool(ethtool_text or ""), **_sysfs(sysfs_text)}
+    if set(map(type, readings.values())) <= {int}:  # of most windows, and soon seen
+        return Snapshot(port, driver, cast("dict[str, int]", readings), {}, link_layer)
     values = {name: value for name, value in readings.items() if isinstance(value, int)}
     unreadable = {name: value for name, value in readings.items() if isinstance(value, str)}
     return Snapshot(port, driver, values, unreadable, link_layer)
@@ -79,7 +82,9 @@ def _names(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
 def _sysfs(text: str) -> Readings:
     plain = _plain(PLAIN_FILE, "", text)
     if plain is not None:
-        return {name: value for name, value in plain.items() if name not in NOT_COUNTERS}
+        for name in NOT_COUNTERS:
+            plain.pop(name, None)
+        return plain
     readings: Readings = {}
     for line, is_whole in _lines(text):
         match = FILE.fullmatch(line)
@@ -157,9 +162,9 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     names = before.names if before.names == after.names else before.names | after.names
     which = (before.driver, _is_ethernet(before), names)
     moved = {name for name, _ in before.values.items() ^ after.values.items()}
-    doubtful = moved.union(before.unreadable, after.unreadable)
+    doubtful = moved.union(before.unreadable, after.unreadable, _saturating(*which))
     for (name, match), still in zip(_known(*which), _still(after.port, *which), strict=True):
-        if name not in doubtful and match.counter.behaviour == "wraps":
+        if name not in doubtful:
             grown.append(still)
             continue
         try:
@@ -179,6 +184,13 @@ def _still(port: str, driver: str, is_ethernet: bool, names: frozenset[str]) -> 
         Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
         for name, match in _known(driver, is_ethernet, names)
     )
+
+
+@lru_cache(maxsize=256)
+def _saturating(driver: str, is_ethernet: bool, names: frozenset[str]) -> frozenset[str]:
+    """Return the counters that may stand still because they are full."""
+    known = _known(driver, is_ethernet, names)
+    return frozenset(name for name, match in known if match.counter.behaviour != "wraps")
 
 
 @lru_cache(maxsize=256)  # every window of a port has the same names, and so have its neighbours

@@ -70,10 +70,12 @@ def clean(text: str) -> tuple[str, ...]:
         plain = ESCAPE.sub("", plain)
     if "Conflicting" in plain:
         plain = GLUED.sub("\n", plain)
-    lines = (line[:LONGEST_LINE] for line in re.split(r"[\r\n]+", plain))
+    lines = re.split(r"[\r\n]+", plain)
+    if len(max(lines, key=len)) > LONGEST_LINE:
+        lines = [line[:LONGEST_LINE] for line in lines]
     if ">" in plain:
-        lines = (MAIL_QUOTE.sub("", line) for line in lines)
-    return tuple(line for line in lines if line.strip())
+        lines = [MAIL_QUOTE.sub("", line) for line in lines]
+    return tuple(filter(str.strip, lines))
 
 
 @lru_cache(maxsize=64)
@@ -124,7 +126,8 @@ def preamble(lines: Sequence[str]) -> Preamble:
 
 def counts_cycles(lines: Iterable[str]) -> bool:
     """Return whether the capture shows that its times are CPU cycles."""
-    return any(line.strip() == "#, cycles" or _asks_for_cycles(line) for line in lines)
+    told = [line for line in lines if "cycles" in line or "_lat" in line]
+    return any(line.strip() == "#, cycles" or _asks_for_cycles(line) for line in told)
 
 
 def _asks_for_cycles(line: str) -> bool:

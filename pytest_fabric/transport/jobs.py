@@ -35,18 +35,17 @@ Word = str | Glob
 
 def quoted(words: Sequence[Word]) -> str:
     """Return words as the shell takes them back; ValueError for none, a NUL or a newline."""
-    return _quoted(tuple(words), tuple(isinstance(word, Glob) for word in words))
+    return _quoted(*words)
 
 
-@lru_cache(maxsize=4096)  # counters are read with the same words again and again
-def _quoted(words: tuple[Word, ...], are_globs: tuple[bool, ...]) -> str:
+@lru_cache(maxsize=4096, typed=True)  # counters are read with the same words again and again
+def _quoted(*words: Word) -> str:
     if not words:
         raise ValueError("expected a command, got no word")
     for word in words:
         if _UNSENDABLE.search(word):
             raise ValueError(f"expected words without NUL and newline, got {word!r}")
-    pairs = zip(words, are_globs, strict=True)
-    return " ".join(word if is_glob else shlex.quote(word) for word, is_glob in pairs)
+    return " ".join(word if isinstance(word, Glob) else shlex.quote(word) for word in words)
 
 
 def _seconds(deadline_s: float) -> int:
