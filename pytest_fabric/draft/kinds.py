@@ -14,13 +14,17 @@ from pytest_fabric.results import Port, RdmaPort
 from pytest_fabric.tools.printable import printable
 from pytest_fabric.units import render
 
-#: The builtin profile of a kernel driver and link layer, where there is one for its cards.
+#: The builtin profiles of a kernel driver and link layer, where there are some for its cards; the
+#: first is for cards whose speed none of them has.
 BASES = {
-    ("mlx5_core", "Ethernet"): "cx7-400g-roce",
-    ("mlx5_core", "InfiniBand"): "cx7-400g-ndr",
-    ("bnxt_en", "Ethernet"): "thor2-400g-roce",
-    ("ice", "Ethernet"): "e810-100g-roce",
-    ("rdma_rxe", "Ethernet"): "soft-roce",
+    ("mlx5_core", "Ethernet"): ("cx7-400g-roce", "cx6-200g-roce", "cx5-100g-roce"),
+    ("mlx5_core", "InfiniBand"): ("cx7-400g-ndr", "cx6-200g-hdr"),
+    ("bnxt_en", "Ethernet"): ("thor2-400g-roce",),
+    ("ionic", "Ethernet"): ("pollara-400g-roce",),
+    ("ice", "Ethernet"): ("e810-100g-roce",),
+    ("rdma_rxe", "Ethernet"): ("soft-roce",),
+    # EFA's layer is Unspecified, which sysfs calls Unknown.
+    **dict.fromkeys((("efa", "Unknown"), ("efa", "Unspecified")), ("efa-100g",)),
 }
 
 #: The one for cards of other drivers.
@@ -79,13 +83,13 @@ def _is_same(one: Kind, other: Kind) -> bool:
 
 def _kind(key: Key, members: Mapping[Port, RdmaPort], odd: list[str]) -> Kind:
     driver, layer, psid = key
-    kind = Kind(BASES.get((driver, layer)) or NEAREST[layer])
+    up = {port: rdma for port, rdma in members.items() if rdma.state == "ACTIVE"}
+    kind = Kind(_base(driver, layer, _usual(up, "speed", _speed, str, [])))
     if (driver, layer) not in BASES:
         kind.notes.append(
             f"No builtin profile is for cards of {printable(driver)}: look at each of its limits."
         )
     base = builtin_profile(kind.base)
-    up = {port: rdma for port, rdma in members.items() if rdma.state == "ACTIVE"}
     for section, said, wanted, get, show in _declared(base):
         value = _usual(up, f"{section}.{said}", get, show, odd)
         if value is not None and value != wanted:
@@ -94,6 +98,13 @@ def _kind(key: Key, members: Mapping[Port, RdmaPort], odd: list[str]) -> Kind:
     if psid and firmware and base.why_not_available("firmware.running") is None:
         kind.firmware[printable(psid)] = printable(firmware)
     return kind
+
+
+def _base(driver: str, layer: str, speed_bps: float | None) -> str:
+    """Return the builtin profile for cards of a driver: that of their speed, where it has one."""
+    names = BASES.get((driver, layer)) or (NEAREST[layer],)
+    same = (name for name in names if builtin_profile(name).line_rate_bps == speed_bps)
+    return next(same, names[0])
 
 
 def _declared(
@@ -155,6 +166,7 @@ def _name(kinds: list[Kind]) -> None:
         card, _, rest = kind.base.partition("-")
         name = kind.base
         if "speed" in kind.link:
-            name = f"{card}-{kind.link['speed'].partition(' ')[0]}g-{rest.rpartition('-')[2]}"
+            layer = rest.partition("-")[2]
+            name = f"{card}-{kind.link['speed'].partition(' ')[0]}g{layer and '-'}{layer}"
         taken[name] += 1
         kind.name = name if taken[name] == 1 else f"{name}-{taken[name]}"

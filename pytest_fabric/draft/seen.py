@@ -43,7 +43,8 @@ class SeenPort:
     @property
     def obstacle(self) -> str | None:
         """Return why nothing can be measured on it now, or None."""
-        if self.rdma.link_layer not in ("Ethernet", "InfiniBand") or self.rdma.driver == "siw":
+        is_known = self.rdma.link_layer in ("Ethernet", "InfiniBand") or self.rdma.driver == "efa"
+        if not is_known or self.rdma.driver == "siw":
             return f"{printable(self.rdma.link_layer)} of {printable(self.rdma.driver)} is no RDMA"
         if self.rdma.state != "ACTIVE":
             return f"its state is {printable(self.rdma.state)}"

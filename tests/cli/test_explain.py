@@ -70,6 +70,20 @@ def test_each_limit_of_a_port_has_its_line_and_what_it_replaces(known: Known) ->
     assert not any("link.fec" in line for line in declared)
 
 
+def test_a_node_with_limits_of_its_own_shows_them_and_where_they_stand(tmp_path: Path) -> None:
+    """A profile that extends that of the others overrides it for one node, and for one rail."""
+    path = tmp_path / "cluster.yaml"
+    own = "  gpu009: {profile: odd}\nrails:"
+    odd = 'profiles:\n  odd: {extends: ours, limits: {ib_write_lat.p99: "<= 9 us"}}'
+    path.write_text(TEXT.replace("rails:", own, 1).replace("profiles:", odd, 1))
+    known = Known(config.load(path), lineages(path))
+
+    said = row(lines(known, "gpu009:rail0"), "ib_write_lat.p99")
+    assert re.search(r"<= 9 us  \S*cluster\.yaml:10, instead of <= 5 us  builtin", said)
+    assert "<= 4 us" in row(lines(known, "gpu001:rail0"), "ib_write_lat.p99")
+    assert "== 200 Gb/s" in row(lines(known, "gpu009:rail1"), "link.speed")
+
+
 def test_waivers_and_exclusions_are_told_where_they_hold(known: Known) -> None:
     """Of a rail that a waiver does not name nothing is waived."""
     assert not any("waiver" in line for line in lines(known, "gpu001:rail0"))

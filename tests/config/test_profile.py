@@ -43,10 +43,14 @@ def profile(profiles: str, name: str = "a") -> Profile:
 def test_the_builtin_profiles_are_known() -> None:
     """Their names are the names of their files."""
     assert builtin_names() == (
+        "cx5-100g-roce",
+        "cx6-200g-hdr",
+        "cx6-200g-roce",
         "cx7-400g-ndr",
         "cx7-400g-roce",
         "e810-100g-roce",
         "efa-100g",
+        "pollara-400g-roce",
         "soft-roce",
         "thor2-400g-roce",
     )
@@ -349,6 +353,9 @@ def test_every_limit_of_a_fast_port_is_what_its_comment_says() -> None:
         ("thor2-400g-roce", "bnxt_en"),
         ("e810-100g-roce", "ice"),
         ("efa-100g", "efa"),
+        ("pollara-400g-roce", "ionic"),
+        ("cx6-200g-roce", "mlx5_core"),
+        ("cx5-100g-roce", "mlx5_core"),
     ],
 )
 def test_what_a_driver_cannot_count_is_not_available_and_nothing_else(

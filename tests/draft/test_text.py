@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -148,11 +149,37 @@ def test_other_hardware_has_a_profile_of_its_own_with_what_was_found() -> None:
     written, cluster = drafted(*two(speed_bps=200e9, psid="MT_2", firmware="20.1", pcie=(hop,)))
 
     rail = cluster.nodes["gpu001"].rails["rail0"]
-    assert rail.profile.name == "cx7-200g-roce"
+    assert rail.profile.name == "cx6-200g-roce"
     assert rail.profile.line_rate_bps == 200e9
     assert rail.profile.limits["pcie.speed"].text == "== 16 GT/s"
     assert 'MT_2: "20.1"' in written
     assert cluster.nodes["gpu001"].rails["rail1"].profile.name == "cx7-400g-roce"
+
+
+@pytest.mark.parametrize(
+    ("driver", "layer", "speed_bps", "base", "name"),
+    [
+        ("mlx5_core", "Ethernet", 100e9, "cx5-100g-roce", "cx5-100g-roce"),
+        ("mlx5_core", "Ethernet", 800e9, "cx7-400g-roce", "cx7-800g-roce"),
+        ("mlx5_core", "Ethernet", None, "cx7-400g-roce", "cx7-400g-roce"),
+        ("mlx5_core", "InfiniBand", 200e9, "cx6-200g-hdr", "cx6-200g-hdr"),
+        ("ionic", "Ethernet", 400e9, "pollara-400g-roce", "pollara-400g-roce"),
+        ("efa", "Unknown", 100e9, "efa-100g", "efa-100g"),
+        ("efa", "Unspecified", 200e9, "efa-100g", "efa-200g"),
+    ],
+)
+def test_a_card_gets_the_builtin_profile_of_its_driver_layer_and_speed(
+    driver: str, layer: str, speed_bps: float | None, base: str, name: str
+) -> None:
+    """And a speed that no builtin profile has is declared on top of the first."""
+    changes = {"driver": driver, "link_layer": layer, "speed_bps": speed_bps}
+    ports = [port("0000:1a:00.0", f"10.1.0.{n}", **changes) for n in (1, 2)]
+    written, cluster = drafted(node("gpu001", ports[0]), node("gpu002", ports[1]))
+
+    profile = cluster.nodes["gpu001"].rails["rail0"].profile
+    assert profile.name == name
+    assert profile.line_rate_bps == (speed_bps or 400e9)
+    assert f"builtin/{base}" in written
 
 
 def test_what_most_ports_have_is_declared_and_the_others_are_named() -> None:
