@@ -15,6 +15,7 @@ import pytest
 
 from pytest_fabric.config import Cluster, Node, Profile, Rail, why_missing
 from pytest_fabric.inventory import Inventory
+from pytest_fabric.judge.training import Work
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS
 from pytest_fabric.prove.digests import digests
@@ -55,6 +56,7 @@ def about_of(
             for port in cluster.ports()
         },
         routing=cluster.fabric.routing,
+        workload=None if cluster.workload is None else Work.of(cluster.workload),
         leaves={name: rail.leaf for name, rail in rails.items() if rail.leaf is not None},
         declared=tuple(rails),
         excluded=dict(cluster.excluded),

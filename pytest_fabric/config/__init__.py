@@ -32,6 +32,7 @@ from pytest_fabric.config.sections import (
     Tools,
     TrafficSettings,
     Waiver,
+    Workload,
 )
 from pytest_fabric.config.switches import Switch
 
@@ -66,6 +67,7 @@ __all__ = [
     "TrafficSettings",
     "Waiver",
     "Word",
+    "Workload",
     "builtin_names",
     "builtin_profile",
     "cluster_schema",

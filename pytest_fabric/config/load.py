@@ -45,6 +45,7 @@ def load_text(text: str, path: Path) -> Cluster:
     excluded = references.excluded(head.excluded)
     references.waivers()
     references.collectives()
+    references.workload(head.workload)
     lab = references.lab(head.lab)
     cables = _read_plan(head.cables, path, tree, inventory, problems)
     switches = read_switches(
@@ -68,6 +69,7 @@ def load_text(text: str, path: Path) -> Cluster:
         waivers=head.waivers,
         cables=cables,
         collectives=head.collectives,
+        workload=head.workload,
         switches=switches,
     )
 

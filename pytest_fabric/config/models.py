@@ -29,6 +29,7 @@ from pytest_fabric.config.sections import (
     Tools,
     TrafficSettings,
     Waiver,
+    Workload,
 )
 from pytest_fabric.config.switches import Switch
 from pytest_fabric.results import Port
@@ -172,6 +173,7 @@ class Cluster(Strict):
     waivers: tuple[Waiver, ...] = ()
     cables: dict[Port, Cable] = Field(default_factory=dict)
     collectives: Collectives | None = None
+    workload: Workload | None = None
     switches: dict[str, Switch] = Field(default_factory=dict)
 
     def ports(self) -> tuple[Port, ...]:

@@ -11,7 +11,7 @@ from pytest_fabric.config.inventory import Inventory
 from pytest_fabric.config.models import Pairs
 from pytest_fabric.config.nodesets import expand
 from pytest_fabric.config.problems import Mark, Problems
-from pytest_fabric.config.sections import Lab
+from pytest_fabric.config.sections import Lab, Workload
 from pytest_fabric.config.wording import nearest, quoted
 from pytest_fabric.config.written import PairKeys, read_pair
 from pytest_fabric.config.yaml_lines import Items, Table
@@ -90,6 +90,14 @@ class References:
             value = self._at("collectives", key)
             if key in ("launcher", "nodes") and isinstance(value, str):
                 self._nodes(value, mark)
+
+    def workload(self, workload: Workload | None) -> None:
+        """Check that the GPUs of a workload are those of whole nodes."""
+        marks = dict(self._keys("workload"))
+        if workload is None or workload.gpus % workload.gpus_per_node == 0 or "gpus" not in marks:
+            return
+        wanted = f"whole nodes of {workload.gpus_per_node} GPUs (workload.gpus_per_node)"
+        self.problems.add(marks["gpus"], f"expected {wanted}, got {workload.gpus}")
 
     def lab(self, lab: Lab) -> Lab:
         """Return the lab with the node sets of what nodes have expanded."""

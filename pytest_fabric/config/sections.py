@@ -100,6 +100,23 @@ class Collectives(Strict):
     """Variables of the ranks; devices, GID index and class come from the profile otherwise."""
 
 
+class Workload(Strict):
+    """What the fabric trains: the cost of its slowest port is shown for it, by a model."""
+
+    gpus: Annotated[int, kinds.whole(1, 1_000_000)]
+    """All GPUs that share the gradients."""
+    gpus_per_node: Annotated[int, kinds.whole(1, 64)] = 8
+    """The GPUs of each node."""
+    nics_per_node: Annotated[int, kinds.whole(1, 64)] = 8
+    """The ports of each node that carry gradients."""
+    gradients: Annotated[Quantity, kinds.quantity("B", "500 MB")]
+    """What each GPU adds up with all others in a step."""
+    compute: Annotated[Quantity, kinds.quantity("s", "300 ms")]
+    """How long a step computes."""
+    overlap: Share = 0.0
+    """The share of computing beside which gradients travel."""
+
+
 class Lab(Strict):
     """The simulated fabric of `transport: lab`."""
 

@@ -21,6 +21,7 @@ from pytest_fabric.config.sections import (
     Text,
     Tools,
     Waiver,
+    Workload,
 )
 from pytest_fabric.config.switches import SwitchKeys
 from pytest_fabric.config.wording import expected
@@ -162,6 +163,8 @@ class Head(Strict):
     """The simulated fabric of `transport: lab`."""
     collectives: Collectives | None = None
     """A collective of all GPUs to run; none otherwise."""
+    workload: Workload | None = None
+    """What is trained, for the cost of the slowest port; none otherwise."""
     cables: Text | None = None
     """The plan of the cables, a CSV file: node, rail, switch, switch_port, length."""
     switches: dict[str, SwitchKeys] = Field(default_factory=dict)

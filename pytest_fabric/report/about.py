@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_fabric.judge.training import Work
+
 #: Counts the changes after which an older version must not read a run directory.
 SCHEMA = 1
 
@@ -45,8 +47,9 @@ class About:
     """What a run is; times are UTC in ISO 8601.
 
     `ports` tells what each port id stands for: how it is found, and where; `leaves` the switch of
-    those of which it is declared, `routing` how flows find their way. `ended`, `exit_status`
-    and `interrupted` are None as long as it runs, and for ever when it was killed.
+    those of which it is declared, `routing` how flows find their way, `workload` what is
+    trained. `ended`, `exit_status` and `interrupted` are None as long as it runs, and for ever when
+    it was killed.
 
     `declared` are all ports of the inventory, those of `excluded` nodes included, `cables` their
     plan, `switches` the operating systems of those that are asked. `limits` are the metrics that
@@ -82,3 +85,4 @@ class About:
     profiles: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suites: Mapping[str, str] = field(default_factory=dict)
+    workload: Work | None = None

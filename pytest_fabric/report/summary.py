@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fabric.report import contention, text
+from pytest_fabric.judge.training import Work
+from pytest_fabric.report import contention, text, training
 from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
@@ -38,6 +39,7 @@ class Run:
     The ports of excluded nodes are declared, too: leaving a node out costs coverage. `unused` are
     waivers that no failure fell under, `known` is what counters and the inventory say about places.
     `extra` are verdicts of pairs that were measured to tell places apart, `followed` tells of them.
+    `workload` is what is trained, if anything is declared.
     """
 
     planned: Sequence[Planned]
@@ -49,6 +51,7 @@ class Run:
     known: Known = NOTHING
     extra: Sequence[Verdict] = ()
     followed: str = ""
+    workload: Work | None = None
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,9 @@ def lines(run: Run) -> list[str]:
     ]
     last = [f"run directory: {run.directory}"] if run.directory else []
     followed = [run.followed] if run.followed else []
-    most = SUSPECTS - len(followed)
-    places = [*followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
+    trained = [] if run.workload is None else [training.line(run.workload, verdicts)]
+    most = SUSPECTS - len(followed) - len(trained)
+    places = [*trained, *followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
     room = LINES - len(found) - len(places) - len(last)
     found += _advised(places, ranked, room)
     return [*(_cut(line, WIDTH) for line in found), *last]

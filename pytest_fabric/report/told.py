@@ -32,6 +32,7 @@ def run_of(
         known=Known(context.growth, about.leaves, context.odd),
         extra=context.extra,
         followed=context.followed,
+        workload=about.workload,
     )
 
 

@@ -21,6 +21,7 @@ def test_p99(result, limits):
 """
 
 CLUSTER = TEXT.replace("gpu[001-002]", "gpu[001-004]").replace("<= 5 us", "<= 1 ms")
+CLUSTER += "workload: {gpus: 32, gradients: 500 MB, compute: 100 ms}\n"
 
 
 def run(site: pytest.Pytester, seed: int, *options: str) -> Path:
@@ -30,6 +31,7 @@ def run(site: pytest.Pytester, seed: int, *options: str) -> Path:
     words = ("-p", "no:html", "-p", "no:metadata", "--fabric-jobs=1", "test_lat.py")
     done = site.runpytest_subprocess(*words, *options)
     assert done.ret == 0, done.stdout.str()
+    done.stdout.fnmatch_lines(["training (a model): not modelled, since no ib_write_bw.average*"])
     if options:
         done.stdout.fnmatch_lines(
             [

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fabric.judge.training import Work
 from pytest_fabric.report.summary import Coverage, Run, coverage, lines
 from pytest_fabric.results import Verdict
 
@@ -95,7 +96,30 @@ def waived() -> Run:
     return Run([], checks, PORTS, {}, "fabric-runs/x", unused)
 
 
+def trained() -> Run:
+    """Return a run of 32 nodes of which one port sends and receives at half of its rate."""
+    ports = [f"gpu{node:03}:rail0" for node in range(1, 33)]
+    pairs = [
+        replace(
+            verdict(f"{one}..{ports[(n + far) % 32]}", check="test_bw", value=value, unit="b/s"),
+            metric="ib_write_bw.1048576.average",
+            limit=">= 40 Gb/s",
+        )
+        for n, one in enumerate(ports)
+        for far in (1, 2, 3)
+        for value in [49e9 if 6 in (n, (n + far) % 32) else 98e9]
+    ]
+    near = [
+        replace(verdict(f"{one}..{ports[n - 1]}", value=2e-6), metric="ib_write_lat.4.median")
+        for n, one in enumerate(ports)
+    ]
+    work = Work(256, 8, 8, 500e6, 0.3, 0.0)
+    return Run([], [*pairs, *near], ports, {}, "fabric-runs/x", workload=work)
+
+
 CASES = {
+    "trained": trained(),
+    "untrained": replace(a_few_failures(), workload=trained().workload),
     "waived": waived(),
     "root_cause": root_cause(),
     "healthy": Run([], [verdict(port) for port in PORTS], PORTS, {}, "fabric-runs/x"),
@@ -138,11 +162,12 @@ def test_waivers_and_more_pairs_still_fit_on_the_screen() -> None:
     unused = [f"test_x gpu{n} (netops: mended?)" for n in range(99)]
     checks = [*flood(60), *owned, *contended]
     run = Run([], checks, PORTS, excluded, "fabric-runs/x", unused, followed="measured " * 99)
+    run = replace(run, workload=trained().workload)
     shown = lines(run)
 
     assert len(shown) == 30
     assert max(map(len, shown)) <= 160
-    parts = ("waived:", "waivers that", "measured measured", "suspects:", "contention", "failures:")
+    parts = ("waived:", "waivers that", "training", "measured measured", "suspects:", "contention")
     assert [part for part in parts if not any(line.startswith(part) for line in shown)] == []
 
 

@@ -13,6 +13,7 @@ from pytest_fabric.report.sections import (
     markup,
     matrix,
     missing,
+    training,
     verdict,
     wiring,
 )
@@ -26,6 +27,7 @@ SECTIONS: tuple[Callable[[RunRecord], list[str]], ...] = (
     inventory.section,
     wiring.section,
     distributions.section,
+    training.section,
     missing.section,
     evidence.section,
 )

@@ -21,6 +21,7 @@ from pytest_fabric.report.sections import (
     inventory,
     markup,
     page,
+    training,
     verdict,
     wiring,
 )
@@ -41,6 +42,7 @@ from pytest_fabric.results import (
 
 from ..examples import BROKEN, HOSTILE, LATENCY, planned
 from ..examples import verdict as judged
+from ..test_summary import trained
 
 GOLDEN = Path(__file__).parents[1] / "data" / "sections.txt"
 
@@ -184,6 +186,13 @@ def test_what_to_act_on_comes_first() -> None:
 def test_the_text_is_readable_without_scripts() -> None:
     """Everything but the pictures is text: the golden file has it all."""
     assert Checked(page(usual())).text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_cost_of_training_reads_as_agreed() -> None:
+    """Both algorithms, the difference, what was assumed, and where the model is from."""
+    golden = GOLDEN.with_name("section_training.txt")
+
+    assert Checked(training.section(RunRecord(trained()))).text == golden.read_text("utf-8")
 
 
 def test_every_link_leads_to_evidence_or_raw_text() -> None:
