@@ -9,6 +9,7 @@ from pytest_fabric.judge.compare.comparison import Beside, Comparison, Finding
 from pytest_fabric.judge.compare.effect import BETTER, SAME, UNKNOWN, WORSE, Effect
 from pytest_fabric.judge.compare.places import Place
 from pytest_fabric.judge.compare.run import Kind
+from pytest_fabric.judge.compare.tallies import Tally
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold
 from pytest_fabric.report.text import listed
@@ -19,10 +20,13 @@ ORDER = (WORSE, UNKNOWN, BETTER, SAME)
 
 #: Lines of each part: with headings, counts of what is left out and the three lines at the top at
 #: most 60.
-FACTS, NUMBERS, PLACES, LOST, NOTES = 5, 14, 12, 4, 3
+FACTS, NUMBERS, PLACES, COUNTS, LOST, NOTES = 4, 14, 9, 5, 4, 3
 
 #: A fact, its own pairs, and the others.
 FACT_LINES = 3
+
+#: A list of places is cut here.
+PLACES_WIDTH = 60
 
 #: A line is cut here, as are those of the summary of a run.
 WIDTH = 160
@@ -43,6 +47,7 @@ def lines(comparison: Comparison) -> list[str]:
         *([f"  and {len(facts) - FACTS:,} more"] if len(facts) > FACTS else []),
         *_part("all pairs", _numbers(comparison.findings), NUMBERS),
         *_part("where", list(_where(comparison)), PLACES),
+        *_part("counters and losses", list(_counts(comparison)), COUNTS),
         *_part("measured before, and not any more", list(comparison.lost), LOST),
         *(f"note: {note}" for note in comparison.notes[:NOTES]),
     ]
@@ -108,6 +113,27 @@ def _where(comparison: Comparison) -> Iterator[str]:
     for name, found in by_name.items():
         told = listed([change(kind, place.effect) for kind, place in found], 3)
         yield f"{name}  ({_facts_of(name, comparison.facts)})  {told}"
+
+
+def _counts(comparison: Comparison) -> Iterator[str]:
+    """Yield what grew or was lost, by what it is: the targets on which most changed first."""
+    groups: dict[tuple[str, str], list[Tally]] = {}
+    for one in comparison.counts:
+        groups.setdefault((one.verdict, one.what), []).append(one)
+    for (verdict, what), same in sorted(
+        groups.items(), key=lambda group: (ORDER.index(group[0][0]), group[0][1])
+    ):
+        far = max(same, key=lambda one: abs(one.middles[1] - one.middles[0]))
+        places = fold([one.target for one in same])
+        most = "at most " if len(same) > 1 else ""
+        told = f"{most}{' -> '.join(amount(one) for one in far.middles)} in a run"
+        about = _facts_of(far.target, comparison.facts)
+        yield f"{verdict:<11}  {what}  {places[:PLACES_WIDTH]}  {told}  ({about})"
+
+
+def amount(number: float) -> str:
+    """Return how many, or which share."""
+    return f"{number:,.0f}" if number == round(number) else f"{100 * number:.3g}%"
 
 
 def _facts_of(name: str, facts: Sequence[Beside]) -> str:

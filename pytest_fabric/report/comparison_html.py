@@ -7,6 +7,7 @@ from html import escape
 
 from pytest_fabric.judge.compare.comparison import Comparison, Finding
 from pytest_fabric.judge.compare.effect import Effect
+from pytest_fabric.judge.compare.tallies import Tally
 from pytest_fabric.report import comparison as text
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold
@@ -36,6 +37,11 @@ def page(found: Comparison) -> str:
         ),
         "<h2>Facts that changed</h2>",
         _table(("fact", "before", "after", "where", "numbers"), list(_facts(found))),
+        "<h2>Counters and losses</h2>",
+        _table(
+            ("verdict", "what", "where", "before", "after"), [_count(one) for one in found.counts]
+        ),
+        f"<p>{found.steady:,} others are as before.</p>",
         *_list("Measured before, and not any more", found.lost),
         *_list("Notes", found.notes),
     ]
@@ -99,6 +105,11 @@ def _facts(found: Comparison) -> Iterator[list[str]]:
         yield [_safe(word) for word in told]
 
 
+def _count(one: Tally) -> list[str]:
+    sides = (", ".join(map(text.amount, side)) for side in (one.before, one.after))
+    return [_word(one.verdict), *(_safe(word) for word in (one.what, one.target, *sides))]
+
+
 def _list(title: str, items: Sequence[str]) -> list[str]:
     rows = "".join(f"<li>{_safe(item)}</li>" for item in items)
     return [f"<h2>{title}</h2><ul>{rows}</ul>"] if items else []
@@ -138,6 +149,17 @@ def document(found: Comparison) -> dict[str, object]:
             }
             for beside in found.facts
         ],
+        "counts": [
+            {
+                "what": one.what,
+                "target": one.target,
+                "verdict": one.verdict,
+                "before": list(one.before),
+                "after": list(one.after),
+            }
+            for one in found.counts
+        ],
+        "counts_as_before": found.steady,
         "lost": list(found.lost),
         "notes": list(found.notes),
     }

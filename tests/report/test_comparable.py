@@ -36,7 +36,7 @@ def test_what_is_worse_and_better_is_counted_and_named(tmp_path: Path) -> None:
     now = stored(tmp_path, [*values(1.3, 1.05), latency("gpu101:rail0..gpu102:rail0", 9)])
 
     assert lines(now, baseline) == [
-        "compared with baseline (3 runs): 24 values: 4 worse, 8 better, 12 same",
+        "compared with baseline (3 runs): 32 values: 4 worse, 8 better, 20 same",
         "  worse: 2 x ib_write_lat 4 B median  "
         "gpu001:rail0..gpu002:rail0,gpu002:rail0..gpu003:rail0 (at most 4 us -> 5.2 us)",
         "  worse: 2 x ib_write_lat 4 B P99  "
@@ -50,7 +50,7 @@ def test_what_an_earlier_run_has_shown_by_itself_is_not_worse(tmp_path: Path) ->
     """One of them was as slow."""
     baseline = [stored(tmp_path, values(factor)) for factor in (1.0, 1.0, 1.4)]
 
-    assert ": 0 worse, 0 better, 24 same" in lines(stored(tmp_path, values(1.3)), baseline)[0]
+    assert ": 0 worse, 0 better, 32 same" in lines(stored(tmp_path, values(1.3)), baseline)[0]
 
 
 def test_nothing_in_common_is_said(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
+from pytest_fabric.judge.compare.numbers import MEASURED_FACTS
 from pytest_fabric.judge.compare.run import Run
+from pytest_fabric.judge.compare.tallies import COUNTING_FACTS
 from pytest_fabric.metrics import FACT_UNITS
 from pytest_fabric.results import Fact, NodeFacts, RdmaPort
 from pytest_fabric.units import render
@@ -27,6 +30,8 @@ RESTLESS = (
     "firmware.running",
     "firmware.psid",
     "host.kernel",
+    *MEASURED_FACTS,
+    *sorted(COUNTING_FACTS),
 )
 
 #: No text of a node is shown longer.
@@ -100,12 +105,18 @@ def _said(run: Run) -> Iterator[Said]:
     for node, facts in run.facts.items():
         yield "kernel", node, facts.kernel
         yield "perftest", node, facts.perftest or "none"
+        yield "locked memory", node, _memory(facts.memlock_bytes)
+        yield "CPUs allowed", node, str(len(facts.allowed_cpus))
         yield from _ports(facts, run)
     for reading in run.readings.values():
         for target, said in reading.facts.items():
             for metric, fact in said.items():
                 if metric not in RESTLESS and not metric.startswith("host.log_"):
                     yield metric, target, _text(metric, fact)
+
+
+def _memory(limit: float | None) -> str:
+    return "unlimited" if limit is None or limit == inf else render(limit, "B")
 
 
 def _ports(facts: NodeFacts, run: Run) -> Iterator[Said]:

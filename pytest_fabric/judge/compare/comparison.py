@@ -18,6 +18,7 @@ from pytest_fabric.judge.compare.effect import (
 )
 from pytest_fabric.judge.compare.places import Place, changed
 from pytest_fabric.judge.compare.run import Kind, Run, series
+from pytest_fabric.judge.compare.tallies import Tally, tallies
 
 #: With fewer runs on a side an interval is so wide that it seldom tells anything.
 FEW = 3
@@ -53,7 +54,10 @@ class Beside:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison of runs: `lost` are measurements that no run after the change has a value of."""
+    """A comparison of runs: `lost` are measurements that no run after the change has a value of.
+
+    `counts` are those that are not the same as before, `steady` how many others there are.
+    """
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -61,11 +65,16 @@ class Comparison:
     facts: tuple[Beside, ...]
     lost: tuple[str, ...]
     notes: tuple[str, ...]
+    counts: tuple[Tally, ...] = ()
+    steady: int = 0
 
     @property
     def verdict(self) -> str:
         """Return the worst of all findings: a pair that cannot be measured any more is worse."""
-        return WORSE if self.lost else worst([finding.verdict for finding in self.findings])
+        if self.lost:
+            return WORSE
+        numbers = [finding.verdict for finding in self.findings]
+        return worst([*numbers, *(one.verdict for one in self.counts)])
 
 
 def worst(verdicts: Sequence[str]) -> str:
@@ -90,7 +99,10 @@ def compare(before: Sequence[Run], after: Sequence[Run]) -> Comparison:
     facts = tuple(_beside(fact, all_changes) for fact in changes(before, after))
     first, second = (tuple(run.name for run in side) for side in (before, after))
     notes = tuple(_notes(before, after, findings))
-    return Comparison(first, second, findings, facts, lost, notes)
+    counted = tallies(before, after)
+    counts = tuple(one for one in counted if one.verdict != SAME)
+    steady = len(counted) - len(counts)
+    return Comparison(first, second, findings, facts, lost, notes, counts, steady)
 
 
 def _finding(change: Change, looks: int) -> Finding:

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from pytest_fabric.judge.compare import numbers
+from pytest_fabric.judge.compare.numbers import Number
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Reading
 from pytest_fabric.units import render
-
-#: Smallest effects that matter (practice of acceptance after an upgrade): 2 % of bandwidth, of a
-#: median latency 5 % or 0.15 us, whichever is more, and 20 % of a P99.
-MATTERS = {"average": 0.02, "bidirectional": 0.02, "median": 0.05, "P99": 0.20}
-LEAST_S = 0.15e-6
 
 #: Where flows choose among paths by a hash, a pair meets another path in each run.
 HASHED = "ecmp"
@@ -54,12 +51,12 @@ class Kind:
     def __str__(self) -> str:
         company = ", alone" if self.alone else ""
         paths = ", across leaves" if self.hashed else ""
-        return f"{self.tool} {render(self.bytes, 'B')} {self.metric}{company}{paths}"
+        size = f" {render(self.bytes, 'B')}" if self.bytes else ""
+        return f"{self.tool}{size} {self.metric}{company}{paths}"
 
     def matters(self, before: float) -> float:
         """Return the smallest relative change that matters, by the value before."""
-        share = MATTERS[self.metric]
-        return max(share, LEAST_S / before) if self.metric == "median" else share
+        return numbers.matters(self.metric, before)
 
 
 @dataclass(frozen=True)
@@ -107,32 +104,37 @@ def values(run: Run) -> dict[Kind, dict[str, float]]:
             if record.error is None and not record.doubts:
                 for kind, value in _of(record, run):
                     found[kind][record.target].append(value)
+    for reading in run.readings.values():
+        for kind, target, value in _facts(reading):
+            found[kind][target].append(value)
     return {
-        kind: {target: median(numbers) for target, numbers in targets.items()}
+        kind: {target: median(several) for target, several in targets.items()}
         for kind, targets in found.items()
     }
 
 
 def _of(record: Measurement, run: Run) -> Iterator[tuple[Kind, float]]:
-    row = record.latency or record.bandwidth
-    if row is None:
-        return
-    numbers: dict[str, tuple[float | None, str]] = {}
-    if record.latency is not None:
-        numbers["median"] = (record.latency.median_s, "s")
-        numbers["P99"] = (record.latency.p99_s, "s")
-    elif record.bandwidth is not None:
-        name = "bidirectional" if record.settings.get("directions") == 2 else "average"
-        numbers[name] = (record.bandwidth.average_bps, "b/s")
     hashed = run.routing == HASHED and _crosses(record.target, run)
-    for metric, (number, unit) in numbers.items():
-        if number is not None and number > 0:
-            alone = not record.company
-            kind = Kind(record.tool, row.bytes, metric, unit, record.key, alone, hashed)
-            yield kind, number
+    for number in numbers.of(record):
+        yield _kind(record.tool, number, record.key, not record.company, hashed), number.value
+
+
+def _facts(reading: Reading) -> Iterator[tuple[Kind, str, float]]:
+    for target, said in reading.facts.items():
+        for name, fact in said.items():
+            found = numbers.of_fact(name, fact)
+            if found is not None:
+                tool, number = found
+                yield _kind(tool, number, tool, True, False), target, number.value
+
+
+def _kind(tool: str, number: Number, key: str, alone: bool, hashed: bool) -> Kind:
+    return Kind(tool, number.bytes, number.metric, number.unit, key, alone, hashed)
 
 
 def _crosses(target: str, run: Run) -> bool:
+    if ".." not in target:
+        return False
     pair = Pair.parse(target)
     ends = [run.leaves.get(str(end)) for end in (pair.client, pair.server)]
     return None not in ends and ends[0] != ends[1]

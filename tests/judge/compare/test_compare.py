@@ -206,8 +206,8 @@ def test_facts_that_changed_stand_beside_their_pairs() -> None:
     ]
     theirs = {kind.metric: effect.verdict for kind, effect in found.facts[0].theirs}
     others = {kind.metric: effect.verdict for kind, effect in found.facts[0].others}
-    assert theirs == {"median": "worse", "P99": "worse"}
-    assert others == {"median": "same", "P99": "same"}
+    assert theirs == {"median": "worse", "P99": "worse", "P99.9": "same"}
+    assert others == {"median": "same", "P99": "same", "P99.9": "same"}
 
 
 def unlike(one: Run, **settings: int) -> Run:
