@@ -10,20 +10,20 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from pytest_fabric import closing, endpoints, followup, group_answers
+from pytest_fabric import closing, endpoints, followup
 from pytest_fabric.answers import Source
+from pytest_fabric.confirming import is_missed
 from pytest_fabric.description import user_name
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.history import History
 from pytest_fabric.inventory import Inventory
-from pytest_fabric.judge.misses import misses
 from pytest_fabric.measure.engine import Engine
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.peer_groups import Complete
 from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.noted import Noted
-from pytest_fabric.profiles import profiles_of
 from pytest_fabric.report import context, junit, markdown, summary, told
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
@@ -31,7 +31,7 @@ from pytest_fabric.report.planned import Planned, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.report.summary import Run as Reported
-from pytest_fabric.results import Measurement, NodeFacts, Pair, Verdict
+from pytest_fabric.results import Measurement, NodeFacts, Verdict
 from pytest_fabric.selection import Selection
 from pytest_fabric.transport import Pool
 
@@ -207,13 +207,9 @@ class FabricRun:
         leaves = {str(port): leaf for port, leaf in self.inventory.leaves.items()}
         return Known(self._noted.growth.all(), leaves, dict(self._noted.odd))
 
-    def _misses(self, record: Measurement) -> bool:
-        if record.members:
-            return group_answers.misses(self.cluster, record)
-        profiles = profiles_of(self.cluster, Pair.parse(record.target))
-        routing = self.cluster.fabric.routing
+    def _misses(self, record: Measurement, peers: Complete | None = None) -> bool:
         past = self._earlier.of(f"{record.target} {record.key}")
-        return misses(record, profiles, routing, (lambda: past) if past else None)
+        return is_missed(self.cluster, record, past, peers)
 
     def _keep_measurement(self, record: Measurement) -> None:
         self._noted.growth.add(record)

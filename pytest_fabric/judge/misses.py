@@ -11,6 +11,7 @@ from pytest_fabric.judge import reach
 from pytest_fabric.judge.baseline import Past
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.limits import Limits
+from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.metrics import BY_LOAD, family
@@ -22,18 +23,20 @@ def misses(
     profiles: tuple[Profile, ...],
     routing: str = "ecmp",
     past: Callable[[], Sequence[Past]] | None = None,
+    group: Group | None = None,
 ) -> bool:
     """Return whether a value of a measurement is outside a declared limit that applies to it.
 
     Only what the load of others can change is looked at: values of the tool and growth; a way on
     which nothing at all comes back is no matter of load. `past` returns what the baseline has of
-    it. Peers are not measured yet: what misses them only is confirmed once a test has found it.
+    it, `group` its peers, once all of them are measured: clauses of peers are left out before that.
     """
     if reach.is_silent(record):
         return False
-    without = (Peers,) if past is not None else (Peers, Baseline)
+    without = (*(() if group else (Peers,)), *(() if past else (Baseline,)))
     limits = Limits(record.target, profiles, _ignore, routing, without)
-    result = PairResult(record, Ledger(), routing=routing, past=past)
+    peers = None if group is None else lambda: group
+    result = PairResult(record, Ledger(), routing=routing, group=peers, past=past)
     usual = {int(profile.traffic.size.number) for profile in profiles}
     names = dict.fromkeys(name for profile in profiles for name in profile.limits)
     for metric in names:

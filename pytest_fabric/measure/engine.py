@@ -15,9 +15,10 @@ from pytest_fabric.measure.company import beside
 from pytest_fabric.measure.deadline import Deadline
 from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.fabric import Fabric, nodes_of
-from pytest_fabric.measure.known import Known, is_to_confirm
+from pytest_fabric.measure.known import Known, Misses, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
 from pytest_fabric.measure.makers import Makers
+from pytest_fabric.measure.peer_groups import PeerGroups
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
@@ -25,12 +26,7 @@ from pytest_fabric.measure.record import failed
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
 from pytest_fabric.metrics import KEPT
-from pytest_fabric.results import (
-    Failure,
-    Measured,
-    Measurement,
-    Port,
-)
+from pytest_fabric.results import Failure, Measured, Measurement, Port
 
 #: What a measurement says that was asked for when the run had been stopped.
 STOPPED = "the run was stopped"
@@ -54,12 +50,13 @@ class Engine:
         fabric: Fabric,
         policy: Policy,
         keep: Callable[[Measurement], None],
-        misses: Callable[[Measurement], bool],
+        misses: Misses,
     ) -> None:
         self._fabric = fabric
         self._cluster = fabric.cluster
         self._policy = policy
         self._keep = keep
+        self._peers = PeerGroups((), self._cluster)
         self._books = Books()
         self._makers = Makers(fabric, self._books)
         self._misses = misses
@@ -91,6 +88,7 @@ class Engine:
         self._deadline.start()
         self._known = Known(known, self._misses, self._policy.confirm)
         self._planned = jobs = plan.allowed_jobs(wants, self._cluster, self._policy)
+        self._peers = PeerGroups(jobs, self._cluster)
         open_jobs = [job for job in jobs if self._known.is_open(job)]
         targets = [*(pair for job in open_jobs for pair in job.touched), *others]
         self._fabric.gather(nodes_of(targets))
@@ -185,6 +183,7 @@ class Engine:
         if error is not None:
             record = failed(job, error)
             self._dispatcher.put(job.key, self._kept(record))
+            self._confirm(job, record)
 
     def refusal(self, want: Want) -> str | None:
         """Return why a run may not measure what is wanted, or None when it may."""
@@ -266,9 +265,16 @@ class Engine:
         return replace(record, raw={}, growth=growth)
 
     def _confirm(self, job: Job, record: Measurement) -> None:
-        """Let a miss be measured again alone, unless nothing was beside it."""
+        """Let a miss be measured again alone, unless nothing was beside it.
+
+        Who misses the peers only is known when the last of them is measured.
+        """
         if is_to_confirm(job, record, self._misses):
             self._add(self._repeats(job))
+        peers = self._peers.made(job, record)
+        for other, its in peers.members if peers is not None else ():
+            if is_to_confirm(other, its, lambda one: self._misses(one, peers)):
+                self._add(self._repeats(other))
 
     def _give_up(self, task: Task, record: Measurement) -> None:
         """Let tasks that would fail for the same reason do so now."""

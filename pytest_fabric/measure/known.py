@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from pytest_fabric.measure import plan
+from pytest_fabric.measure.peer_groups import Complete
 from pytest_fabric.measure.plan import Job
 from pytest_fabric.results import Measurement
 
-Misses = Callable[[Measurement], bool]
+
+class Misses(Protocol):
+    """Tells whether a measurement is outside a declared limit; of its peers once all are made."""
+
+    def __call__(self, record: Measurement, peers: Complete | None = None, /) -> bool: ...
 
 
 class Known:
@@ -33,7 +39,7 @@ class Known:
         return not found or (is_short and is_to_confirm(job, found[0][1], self._misses))
 
 
-def is_to_confirm(job: Job, record: Measurement, misses: Misses) -> bool:
+def is_to_confirm(job: Job, record: Measurement, misses: Callable[[Measurement], bool]) -> bool:
     """Return whether a measurement missed a limit while something was beside it."""
     if record.error is not None or job.is_alone:
         return False

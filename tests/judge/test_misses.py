@@ -8,6 +8,7 @@ import pytest
 
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.misses import misses
+from pytest_fabric.judge.peers import Group
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.results import Bandwidth, Growth, Measurement
 from pytest_fabric.units import us
@@ -101,3 +102,20 @@ def test_what_load_may_cause_is_decided_alone() -> None:
     """Pause of a full leaf says nothing about the pair."""
     held_up = result(record(4.0, "pause", 3), record(4.0, "pause", 0))
     assert held_up.growth("pause") == 0
+
+
+def test_who_misses_the_peers_only_is_known_once_they_are_measured() -> None:
+    """Without its peers nothing is missed; with them, what is slower than they are."""
+    text = LIMITS.replace('ib_write_lat.p99: "<= 5 us"', PEERS)
+    profile = cluster(text).nodes["gpu001"].profile
+    usual = [replace(record(2.0), target=f"gpu00{n}:r..gpu00{n + 1}:r") for n in range(2, 8)]
+    slow = replace(record(3.0), target="gpu001:r..gpu002:r")
+    group = Group([slow, *usual], "same leaf")
+
+    assert not misses(slow, (profile,))
+    assert misses(slow, (profile,), group=group)
+    assert not misses(usual[0], (profile,), group=group)
+    assert not misses(slow, (profile,), group=Group([slow, *usual[:3]], "same leaf"))
+
+
+PEERS = 'ib_write_lat.p99: ["<= 1 ms", "within 20% of peers"]'

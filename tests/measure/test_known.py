@@ -31,7 +31,7 @@ AGAIN = [replace(RECORD, alone=True, company=0, started=float(number)) for numbe
 
 
 def known(*records: Measurement, confirm: int = 2, misses: bool = True) -> Known:
-    return Known(records, lambda record: misses, confirm)
+    return Known(records, lambda record, peers=None: misses, confirm)
 
 
 def test_repetitions_are_counted_in_their_order() -> None:
@@ -103,7 +103,7 @@ class NoFabric:
 def test_nodes_of_which_nothing_is_missing_are_left_alone() -> None:
     """Nobody logs in to them, and nothing is stored twice; facts are wanted of the others."""
     fabric, kept = NoFabric(), list[Measurement]()
-    engine = Engine(cast("Fabric", fabric), Policy(), kept.append, lambda record: True)
+    engine = Engine(cast("Fabric", fabric), Policy(), kept.append, lambda record, peers=None: True)
     want = Want(ib_write_lat(size=4), PAIR)
     engine.start([want], others=["gpu002"], known=[RECORD, AGAIN[0]])
 
