@@ -99,7 +99,10 @@ def swept(cluster: Cluster, lab: endpoints.Lab, wants: Sequence[Want], folder: P
             directory.measurement(record)
 
         engine = Engine(
-            Fabric(cluster, pool, lambda facts: None), Policy(), keep, lambda record: False
+            Fabric(cluster, pool, lambda facts: None),
+            Policy(),
+            keep,
+            lambda record, peers=None: False,
         )
         engine.start(wants)
         ready_s, ready_cpu_s = time.monotonic() - begun, time.process_time() - own

@@ -35,7 +35,7 @@ def run(site: pytest.Pytester, seed: int, *options: str) -> Path:
     if options:
         done.stdout.fnmatch_lines(
             [
-                "compared with baseline (2 runs): 8 values: 2 worse, 0 better, 6 same",
+                "compared with baseline (2 runs): 12 values: 4 worse, 0 better, 8 same",
                 "  worse: 2 x *",
             ]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,32 @@ def test_peers_and_a_baseline_judge_wherever_a_test_runs(small: pytest.Pytester)
     assert all("it was not confirmed" in text for text in errors.values())
     assert len({*failed, *errors}) == 2 + 6
     done.stdout.fnmatch_lines(["*limit <= * ns (<= 0.5 x baseline) (cluster.yaml:14*"])
+
+
+RATE = """
+from pytest_fabric import ib_write_bw, measure
+
+@measure(ib_write_bw())
+def test_a_rate(result, limits):
+    assert result.average in limits["ib_write_bw.average"]
+"""
+
+
+def test_a_miss_of_peers_only_is_confirmed_in_its_phase(small: pytest.Pytester) -> None:
+    """Before any bandwidth is measured, although the tests of that come first."""
+    (small.path / "test_lat.py").write_text(RATE + SUITE)
+    fault = "--fabric-fault=latency_tail@gpu003:rail0"
+    done = run(small, fault, "--fabric-no-baseline", "-k", "test_p99 or test_a_rate")
+
+    assert done.ret == 1, done.stdout.str()
+    lines = (latest(small) / "measurements.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    missed = {one["target"] for one in records if one["company"] and "lat" in one["tool"]} & BAD
+    again = [one for one in records if one["alone"]]
+    assert {one["target"] for one in again} == missed
+    rates = [one["started"] for one in records if one["tool"] == "ib_write_bw"]
+    assert all(one["started"] < min(rates) for one in again)
+    assert "gpu003:rail0..gpu004:rail0" in missed  # of the first round, which starts at once
 
 
 def test_what_there_is_to_compare_with_is_missing(small: pytest.Pytester, tmp_path: Path) -> None:
