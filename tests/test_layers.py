@@ -42,6 +42,7 @@ GLUE = {
     "beside",
     "cli",
     "closing",
+    "confirming",
     "description",
     "distribution",
     "endpoints",

@@ -223,14 +223,9 @@ def _is_ethernet(shot: Snapshot) -> bool:
 def _grown(name: str, match: Match, before: Snapshot, after: Snapshot) -> Growth:
     counter = match.counter
     delta = _delta(counter, _value(name, before, "before"), _value(name, after, "after"))
-    return Growth(
-        port=after.port,
-        name=name,
-        meaning=counter.meaning,
-        delta=delta * 4 if counter.unit == "words4" else delta,
-        direction=counter.direction,
-        priority=match.priority,
-    )
+    size = 4 if counter.unit == "words4" else 1
+    way = (counter.direction, match.priority)
+    return Growth(after.port, name, counter.meaning, delta * size, *way)
 
 
 def _value(name: str, shot: Snapshot, when: str) -> int:
@@ -251,13 +246,8 @@ def _delta(counter: Counter, before: int, after: int) -> int:
         return after - before
     wrapped = after + counter.maximum + 1 - before
     # A reset to a low value looks like a wrap by more than half the range: no window is so long.
-    is_wrap = (
-        counter.behaviour == "wraps"
-        and counter.bits < 64
-        and before <= counter.maximum
-        and wrapped <= counter.maximum / 2
-    )
-    if not is_wrap:
+    can_wrap = counter.behaviour == "wraps" and counter.bits < 64 and before <= counter.maximum
+    if not can_wrap or wrapped > counter.maximum / 2:
         raise CounterError(f"was reset during the run: {before:,} before, {after:,} after")
     return wrapped
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fabric import bisection, ib_write_bw, incast, node_bandwidth
+from pytest_fabric import bisection, gpu_bandwidth, ib_write_bw, incast, node_bandwidth
 from pytest_fabric.config import Cluster, load, load_text
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import group_window, plan, storms
@@ -163,6 +163,7 @@ def test_what_congests_on_purpose_has_the_fabric_for_itself_and_comes_last(
     ("declaration", "word"),
     [
         (node_bandwidth(), "node"),
+        (gpu_bandwidth(), "gpu"),
         (incast(senders=2), "incast"),
         (bisection(), "bisection"),
         (node_bandwidth(), "ib_write_bw"),

@@ -114,6 +114,7 @@ def _bandwidth(record: Measurement) -> Row:
 #: What a group of pairs is about, by its tool: how the rates of its pairs become one number.
 GROUPS: Mapping[str, Mapping[str, Callable[[list[float]], float]]] = {
     "node_bandwidth": {"bandwidth": sum},
+    "gpu_bandwidth": {"bandwidth": sum},
     "incast": {"bandwidth": sum},
     "bisection": {"mean": fmean, "slowest": min},
 }
