@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.localise import fabric, runs
+from bench.localise import runs
+from bench.played import fabric
 
 
 @pytest.mark.parametrize(("at_once", "least"), [(1, 0.95), (2, 0.85)])
