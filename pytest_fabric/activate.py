@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pytest_fabric import planning
 from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
-from pytest_fabric.errors import ConfigError
+from pytest_fabric.errors import ConfigError, RecordError
 from pytest_fabric.fixtures import answers_key
 from pytest_fabric.history import history_of
 from pytest_fabric.html_hooks import HtmlHooks
@@ -69,10 +70,11 @@ def begin(session: pytest.Session, selection: Selection) -> FabricRun:
         run = FabricRun(inventory, policy, faults, out, history, files, follows)
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
-    except OSError as error:
+    except (OSError, RecordError) as error:
         raise pytest.UsageError(f"--fabric-out: cannot write there: {error}") from None
     config.pluginmanager.register(Active(config, run, selection), "fabric-active")
-    run.plan(selection)
+    with suppress(RecordError):  # told at the end: such a run is not whole
+        run.plan(selection)
     if config.pluginmanager.hasplugin("html"):
         config.pluginmanager.register(HtmlHooks(run), "fabric-html")
     _start_reports(session, run.directory.path)

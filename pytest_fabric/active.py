@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
 from pytest_fabric.inventory import user_path
+from pytest_fabric.report.clean import clean_line
 from pytest_fabric.run import FabricRun
 from pytest_fabric.selection import Selection
 
@@ -31,6 +32,8 @@ class Active:
         self._selection = selection
         self._ours = frozenset(check.nodeid for check in selection.planned)
         self._others_failed = False
+        self._lost: list[str] = []
+        self._notes: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -54,17 +57,36 @@ class Active:
         if report.failed and report.nodeid not in self._ours:
             self._others_failed = True
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the JUnit file that was asked for, and set the exit status."""
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Write the JUnit file that was asked for, and set the exit status.
+
+        Innermost, so that reports of other plugins that cannot be written end in a line, too.
+        """
         path = self._config.getoption("--fabric-junit")
         if path:
             group = self._config.getoption("--fabric-junit-group")
-            self._run.write_junit(user_path(self._config, path), group)
+            with self._told("--fabric-junit", self._lost):
+                self._run.write_junit(user_path(self._config, path), group)
         if os.environ.get(CI_SUMMARY):
-            with suppress(OSError):  # a page of CI that lacks a summary is no verdict
+            with self._told(CI_SUMMARY, self._notes):  # a page of CI is no record
                 self._run.append_markdown(Path(os.environ[CI_SUMMARY]))
-        session.exitstatus = self._exit_status(session.exitstatus)
-        self._run.ended(int(session.exitstatus))
+        session.exitstatus = status = self._exit_status(session.exitstatus)
+        self._run.ended(int(status))
+        with self._told("reports", self._lost):
+            yield
+        session.exitstatus = self._exit_status(status)
+        if session.exitstatus != status:
+            self._run.ended(int(session.exitstatus))
+
+    @contextmanager
+    def _told(self, what: str, lines: list[str]) -> Iterator[None]:
+        """Keep in a line what could not be written."""
+        try:
+            yield
+        except OSError as error:
+            place = f" {error.filename}" if error.filename else ""
+            lines.append(clean_line(f"{what}: cannot write{place}: {error.strerror or error}"))
 
     def _exit_status(self, status: int) -> int:
         """Return EXIT_INCOMPLETE where pytest would say failed or passed, and neither is true."""
@@ -73,9 +95,9 @@ class Active:
         if status == pytest.ExitCode.TESTS_FAILED and nothing_failed and "error" in states:
             return EXIT_INCOMPLETE
         nothing_measured = states.isdisjoint({"passed", "failed", "waived"})
-        if status == pytest.ExitCode.OK and (nothing_measured or self._run.is_coverage_short()):
-            return EXIT_INCOMPLETE
-        return status
+        is_short = nothing_measured or self._run.is_coverage_short()
+        is_lacking = is_short or bool(self._lost) or not self._run.is_whole
+        return EXIT_INCOMPLETE if status == pytest.ExitCode.OK and is_lacking else status
 
     def pytest_unconfigure(self) -> None:
         """Close the run, also when it was interrupted before its first test."""
@@ -88,7 +110,7 @@ class Active:
         """Print last what a reader needs to act."""
         yield
         terminalreporter.section("fabric")
-        for line in self._run.summary():
+        for line in [*self._lost, *self._notes, *self._run.summary()]:
             terminalreporter.line(line)
 
 

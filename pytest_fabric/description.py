@@ -112,6 +112,11 @@ def user_name() -> str:
         return f"uid{os.getuid()}"
 
 
+def holder(run: str) -> str:
+    """Return who holds a lease, for people who find a port in use: run, user and host."""
+    return f"run={run} user={user_name()} host={platform.node()} pid={os.getpid()}"
+
+
 def version() -> str:
     """Return the version of this product."""
     try:

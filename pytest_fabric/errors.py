@@ -39,6 +39,10 @@ class CounterError(FabricError):
     """A counter is missing, unreadable, saturated or was reset, so no growth can be said."""
 
 
+class RecordError(FabricError):
+    """The run directory cannot be written: what is not in it was not measured."""
+
+
 class MissingValueError(FabricError):
     """A test asked for a value that the measurement does not hold."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -13,8 +11,8 @@ from pathlib import Path
 from pytest_fabric import closing, endpoints, followup
 from pytest_fabric.answers import Source
 from pytest_fabric.confirming import is_missed
-from pytest_fabric.description import user_name
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.description import holder
+from pytest_fabric.errors import MeasurementError, RecordError
 from pytest_fabric.history import History
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.measure.engine import Engine
@@ -24,10 +22,10 @@ from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.noted import Noted
-from pytest_fabric.report import context, junit, markdown, summary, told
+from pytest_fabric.report import junit, markdown, summary, told
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
-from pytest_fabric.report.planned import Planned, without_verdict
+from pytest_fabric.report.planned import Planned, terminal, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
 from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.report.summary import Run as Reported
@@ -105,7 +103,8 @@ class FabricRun:
         follow = followup.FollowUp(self.cluster, self._wants, self._measured_now)
         self._asked = follow.run(self.verdicts, self._known())
         for asked in self._asked:
-            self.directory.followup(asked)
+            with suppress(RecordError):
+                self.directory.followup(asked)
 
     def _measured_now(self, want: Want) -> Measurement:
         """Return a measurement made now. Raises FabricError, LookupError where it may not be."""
@@ -132,15 +131,22 @@ class FabricRun:
     def ended(self, status: int) -> None:
         """Write down that the run has come to its end, and how."""
         self._about = self._history.ended(status)
-        with suppress(OSError):  # a full disk: the record shows a run that did not end
-            context.write(self.directory.path, self._told())
+        with suppress(RecordError):  # a full disk: the record shows a run that did not end
+            self.directory.context(self._told())
             self.directory.about(self._about)
 
     def keep(self, verdict: Verdict) -> None:
         """Take in the terminal state of a check, and write it down."""
         self._verdicts[verdict.nodeid] = verdict
         self._context = None
-        self.directory.verdict(verdict)
+        with suppress(RecordError):  # told at the end: such a run is not whole
+            self.directory.verdict(verdict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every planned check has its verdict, and all of it was written."""
+        ended = terminal(self.planned, self.verdicts)
+        return not self.directory.lost and all(one.outcome != "not run" for _, one in ended)
 
     def lost(self, nodeid: str, message: str) -> bool:
         """Make a check an error that can have no verdict; False when it is not ours or has one."""
@@ -178,7 +184,7 @@ class FabricRun:
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
         said = self._told()
-        return [*said.notes, *said.baseline, *summary.lines(self._reported())]
+        return [*self.directory.lost, *said.notes, *said.baseline, *summary.lines(self._reported())]
 
     def record(self) -> RunRecord:
         """Return the whole run as its report shows it."""
@@ -212,14 +218,13 @@ class FabricRun:
         return is_missed(self.cluster, record, past, peers)
 
     def _keep_measurement(self, record: Measurement) -> None:
+        try:
+            self.directory.measurement(record)
+        except RecordError:
+            if record.error is None:  # what is not recorded was not measured
+                raise
         self._noted.growth.add(record)
-        self.directory.measurement(record)
 
     def _keep_facts(self, facts: NodeFacts) -> None:
         self.directory.facts(facts.node, asdict(facts))
         self._noted.facts(facts)
-
-
-def holder(run: str) -> str:
-    """Return who holds a lease, for people who find a port in use: run, user and host."""
-    return f"run={run} user={user_name()} host={platform.node()} pid={os.getpid()}"

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from pytest_fabric import config, endpoints
 from pytest_fabric.config import Node
+from pytest_fabric.description import holder
 from pytest_fabric.errors import FabricError
 from pytest_fabric.measure.fabric import AT_ONCE, Fabric
-from pytest_fabric.run import holder
 from pytest_fabric.transport import Pool
 
 T = TypeVar("T")

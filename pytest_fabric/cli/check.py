@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pytest_fabric import config, endpoints
 from pytest_fabric.config import Cluster
+from pytest_fabric.description import holder
 from pytest_fabric.measure import readiness
 from pytest_fabric.measure.fabric import AT_ONCE, Fabric
-from pytest_fabric.run import holder
 from pytest_fabric.transport import Pool
 
 

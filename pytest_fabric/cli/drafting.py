@@ -12,12 +12,12 @@ from pathlib import Path
 from pytest_fabric import config, endpoints
 from pytest_fabric.cli import site
 from pytest_fabric.config.hardware import read_address, split_address
+from pytest_fabric.description import holder
 from pytest_fabric.draft import hosts as machines
 from pytest_fabric.draft import survey
 from pytest_fabric.draft.hosts import Host
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.report import atomic
-from pytest_fabric.run import holder
 from pytest_fabric.transport import Pool
 
 Say = Callable[[str], None]

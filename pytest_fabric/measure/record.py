@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import time
 
-from pytest_fabric.errors import FabricError, MeasurementError, ToolError, TransportError
+from pytest_fabric.errors import (
+    FabricError,
+    MeasurementError,
+    RecordError,
+    ToolError,
+    TransportError,
+)
 from pytest_fabric.measure.job import Job
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Failure, Measurement
@@ -50,6 +56,8 @@ def explained(target: str, tool: str, problem: BaseException) -> Failure:
     if isinstance(problem, MeasurementError):
         about = str(problem) if problem.target != "run" else f"{target}: {tool}: {problem.told}"
         return Failure(problem.kind, about)
+    if isinstance(problem, RecordError):
+        return Failure("record", f"{target}: {tool}: {problem}")
     if not isinstance(problem, FabricError):
         return Failure("internal", f"{target}: {tool}: internal error: {problem!r}")
     kind = problem.kind if isinstance(problem, ToolError) else "not_recognised"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fabric.errors import ConfigError
-from pytest_fabric.report import atomic, records, typed
+from pytest_fabric.report import records, typed
 from pytest_fabric.results import Growth, Verdict
 
 FILE = "context.json"
@@ -40,11 +40,6 @@ class Context:
     devices: Mapping[str, Device] = field(default_factory=dict)
     extra: tuple[Verdict, ...] = ()
     followed: str = ""
-
-
-def write(directory: Path, context: Context) -> None:
-    """Write it into the directory of its run, whole or not at all. Raises OSError."""
-    atomic.write(directory / FILE, records.dumps(context, indent=1) + "\n")
 
 
 def read(directory: Path) -> Context | None:

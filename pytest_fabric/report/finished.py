@@ -61,6 +61,7 @@ def _require_sense(path: Path, about: About, verdicts: Iterable[Verdict]) -> Non
         for what, value, is_right in (
             ("outcome", verdict.outcome, verdict.outcome in OUTCOMES),
             ("started", verdict.started, 0 <= verdict.started < LATEST_S),
+            ("duration", verdict.duration, 0 <= verdict.duration < LATEST_S),
         ):
             if not is_right:
                 raise _no_record(f"{path}/verdicts.jsonl:{number}", ValueError(f"{what} {value!r}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -58,7 +59,9 @@ def append(path: Path, run: Run, cluster: str) -> None:
     for shown in (whole, whole.split("\n", 1)[0] + "\n"):
         data = shown.encode("utf-8", errors="replace")
         if taken + len(data) <= MAX_BYTES:
-            with path.open("ab") as file:
+            # A pipe that nobody reads is an error, not a wait.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+            with os.fdopen(os.open(path, flags, 0o666), "ab") as file:
                 file.write(data)
             return
 

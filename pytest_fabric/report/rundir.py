@@ -19,7 +19,7 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from io import FileIO
@@ -27,9 +27,12 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
+from pytest_fabric.errors import RecordError
 from pytest_fabric.report import atomic, records
 from pytest_fabric.report.about import About
-from pytest_fabric.report.clean import clean
+from pytest_fabric.report.clean import clean, clean_line
+from pytest_fabric.report.context import FILE as CONTEXT
+from pytest_fabric.report.context import Context
 from pytest_fabric.results import Measurement, Reading, Verdict
 
 #: The line above each stream of a raw file; so many bytes and one more newline follow.
@@ -41,7 +44,11 @@ def nothing(directory: RunDirectory) -> None:
 
 
 class RunDirectory:
-    """Where one run writes; safe to use from many threads. Every method raises OSError."""
+    """Where one run writes; safe to use from many threads.
+
+    Every method raises RecordError, in one line, where that cannot be done: a full disk, a folder
+    that is gone.
+    """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = path
@@ -50,6 +57,7 @@ class RunDirectory:
         self._streams: dict[str, FileIO] = {}
         self._sizes: dict[str, int] = {}
         self._numbers = itertools.count(1)
+        self._lost: dict[str, None] = {}
 
     @classmethod
     def create(
@@ -57,7 +65,7 @@ class RunDirectory:
     ) -> RunDirectory:
         """Make `root/<YYYYmmdd-HHMMSS>/`, unique, and let `root/latest` point to it.
 
-        `begin` fills it before anything points to it.
+        `begin` fills it before anything points to it. Raises OSError as well.
         """
         root.mkdir(parents=True, exist_ok=True)
         path = _make(root, now.strftime("%Y%m%d-%H%M%S"))
@@ -73,9 +81,18 @@ class RunDirectory:
         _point(root / "latest", path.name)
         return directory
 
+    @property
+    def lost(self) -> list[str]:
+        """Return what could not be written, and why, a line each: the first few files."""
+        return list(self._lost)[:4]
+
     def about(self, about: About) -> None:
         """Store what the run is, whole or not at all."""
-        atomic.write(self.path / "run.json", records.dumps(about, indent=1) + "\n")
+        self._store("run.json", records.dumps(about, indent=1))
+
+    def context(self, context: Context) -> None:
+        """Store what the run knows at its end, whole or not at all."""
+        self._store(CONTEXT, records.dumps(context, indent=1))
 
     def measurement(self, measurement: Measurement) -> None:
         """Store a measurement and, apart from it, its raw text."""
@@ -104,18 +121,16 @@ class RunDirectory:
 
     def facts(self, node: str, facts: Mapping[str, object]) -> Path:
         """Store what was read from a node, whole or not at all, and return the file."""
-        path = self.path / "facts" / f"{safe_name(node)}.json"
-        atomic.write(path, records.dumps(facts, indent=1) + "\n")
-        return path
+        return self._store(f"facts/{safe_name(node)}.json", records.dumps(facts, indent=1))
 
     def reading(self, reading: Reading) -> None:
         """Store what a node says about a topic, whole or not at all."""
-        path = self.path / "readings" / f"{reading.topic}-{safe_name(reading.node)}.json"
-        atomic.write(path, records.dumps(reading, indent=1) + "\n")
+        name = f"readings/{reading.topic}-{safe_name(reading.node)}.json"
+        self._store(name, records.dumps(reading, indent=1))
 
     def plan(self, plan: Sequence[object]) -> None:
         """Store what is planned: records, mappings or texts, whole or not at all."""
-        atomic.write(self.path / "plan.json", records.dumps(plan, indent=1) + "\n")
+        self._store("plan.json", records.dumps(plan, indent=1))
 
     def close(self) -> None:
         """Close the files; a later write opens its file again."""
@@ -123,9 +138,24 @@ class RunDirectory:
             while self._streams:
                 self._streams.popitem()[1].close()
 
+    def _store(self, name: str, text: str) -> Path:
+        path = self.path / name
+        with self._writing(name):
+            atomic.write(path, text + "\n")
+        return path
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            told = f"{self.path}: cannot write {name}: {error.strerror or error}"
+            self._lost[clean_line(told)] = None
+            raise RecordError(clean_line(told)) from None
+
     def _append(self, name: str, line: str) -> None:
         data = line.encode("utf-8") + b"\n"
-        with self._lock:
+        with self._lock, self._writing(name):
             stream = self._streams.get(name)
             if stream is None:
                 stream = self._streams[name] = FileIO(self.path / name, "ab")
@@ -142,13 +172,14 @@ class RunDirectory:
             self._sizes[name] += len(data)
 
     def _create(self, name: str, content: bytes) -> None:
-        descriptor = os.open(f"{self.path}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            os.fchmod(descriptor, atomic.MODE)
-            while content:
-                content = content[os.write(descriptor, content) :]
-        finally:
-            os.close(descriptor)
+        with self._writing(name):
+            descriptor = os.open(f"{self.path}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            try:
+                os.fchmod(descriptor, atomic.MODE)
+                while content:
+                    content = content[os.write(descriptor, content) :]
+            finally:
+                os.close(descriptor)
 
 
 @lru_cache(maxsize=16_384)  # nearly all commands are sent again and again

@@ -16,6 +16,9 @@ Reader = Callable[[Any], Any]
 #: What JSON cannot hold as a number stands there as a word.
 WORDS = ("inf", "-inf", "nan")
 
+#: No counter and no size is larger: they have 64 bits, and Python's own numbers have no end.
+LARGEST = 2**128
+
 
 def read(kind: type[T], value: object) -> T:
     """Return the record that a value of JSON says. Raises TypeError, ValueError, KeyError."""
@@ -48,7 +51,7 @@ def _exactly(kind: type) -> Reader:
     def reads(value: object) -> object:
         if type(value) is not kind:  # true and false are whole numbers to Python
             raise _wrong(kind.__name__, value)
-        return value
+        return _possible(value) if type(value) is int else value
 
     return reads
 
@@ -59,9 +62,17 @@ def _text(value: object) -> str:
     return sys.intern(value)  # names of ports and counters come thousands of times
 
 
+def _possible(value: int) -> int:
+    if not -LARGEST < value < LARGEST:
+        raise ValueError(f"expected a number of at most 128 bits, got one of {value.bit_length()}")
+    return value
+
+
 def _number(value: object) -> float:
-    if type(value) is float or type(value) is int:
+    if type(value) is float:
         return value
+    if type(value) is int:
+        return _possible(value)
     if isinstance(value, str) and value in WORDS:
         return float(value)
     raise _wrong("number", value)

@@ -203,6 +203,9 @@ def test_what_is_no_run_directory_is_one_line(tmp_path: Path, run_directory: Pat
         ("plan.json", lambda text: "[" * 100_000),
         ("verdicts.jsonl", lambda text: re.sub(r'"started": [0-9.]+', '"started": 1e300', text)),
         ("verdicts.jsonl", lambda text: re.sub(r'"started": [0-9.]+', '"started": -1e20', text)),
+        ("verdicts.jsonl", lambda text: re.sub(r'"value": [0-9.e-]+', f'"value": {10**400}', text)),
+        ("verdicts.jsonl", lambda text: re.sub(r'"duration": [0-9.]+', '"duration": 1e300', text)),
+        ("verdicts.jsonl", lambda text: re.sub(r'"duration": [0-9.]+', '"duration": "nan"', text)),
         ("verdicts.jsonl", lambda text: text.replace('"passed"', '"exploded"')),
     ],
 )

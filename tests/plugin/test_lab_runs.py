@@ -371,6 +371,42 @@ def test_tests_that_were_not_called_have_not_passed(site: pytest.Pytester) -> No
     assert {verdict.outcome for verdict in verdicts(site)} == {"not run"}
 
 
+FULL = """
+import resource
+
+def pytest_runtest_protocol(item):
+    return True if "gpu001" in item.nodeid and {hide} else None
+
+def pytest_runtest_teardown():
+    if {full}:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+"""
+
+
+def test_a_check_that_another_plugin_took_away_has_not_passed(site: pytest.Pytester) -> None:
+    """Everything else passed: that is no pass of what was not run."""
+    site.makeconftest(FULL.format(hide=True, full=False))
+    done = run(site, "-k", "test_link_speed", "--fabric-no-reports")
+
+    assert done.ret == 10
+    assert {one.target for one in verdicts(site)} == {
+        f"gpu00{n}:rail{rail}" for n in (2, 3, 4) for rail in (0, 1)
+    }
+
+
+def test_a_full_disk_is_told_in_a_line_and_is_no_pass(site: pytest.Pytester) -> None:
+    """Neither the record nor a report ends in a traceback."""
+    site.makeconftest(FULL.format(hide=False, full=True))
+    done = run(site, "-k", "test_link_speed", "--fabric-junit=wanted.xml")
+
+    assert done.ret == 10
+    done.stdout.no_fnmatch_line("*INTERNALERROR*")
+    done.stdout.no_fnmatch_line("*Traceback*")
+    done.stdout.fnmatch_lines(
+        ["* fabric *", "reports: cannot write: File too large", "* checks: *"]
+    )
+
+
 SLIPS = {
     "forgotten_assert": "result.p99 < us(0.001)",
     "or_true": "assert result.p99 < us(0.001) or True",

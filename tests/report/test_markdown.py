@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_no_text_becomes_markup(words: str) -> None:
     )
     assert whole.count("</pre>") == 1
     assert whole.encode()
+
+
+def test_a_pipe_that_nobody_reads_is_an_error_and_no_wait(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+
+    with pytest.raises(OSError, match="No such device"):
+        markdown.append(path, run(verdict("gpu001")), "pod-a")
 
 
 def test_the_file_has_an_end(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fabric.errors import RecordError
 from pytest_fabric.report import atomic
 from pytest_fabric.report.records import read_measurements, read_verdicts
 from pytest_fabric.report.rundir import RunDirectory, read_raw, safe_name
@@ -258,7 +259,7 @@ def test_a_full_disk_tears_no_line(run: RunDirectory) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(OSError, match="too large"):
+        with pytest.raises(RecordError, match=r"cannot write verdicts.jsonl: File too large$"):
             run.verdict(verdict("gpu002", message="x" * 2000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -266,6 +267,7 @@ def test_a_full_disk_tears_no_line(run: RunDirectory) -> None:
 
     found = read_verdicts(run.path / "verdicts.jsonl")
     assert [verdict.target for verdict in found] == ["gpu001", "gpu003"]
+    assert run.lost == [f"{run.path}: cannot write verdicts.jsonl: File too large"]
 
 
 def test_writing_goes_on_after_close(run: RunDirectory) -> None:

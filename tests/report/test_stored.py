@@ -199,6 +199,8 @@ HOSTILE: dict[str, Callable[[str], str]] = {
         line, values={**json.loads(line)["values"], "p99_s": "fast"}
     ),
     "nan": lambda line: line.replace("1.8e-05", "NaN"),
+    "endless": lambda line: changed(line, mtu=10**400),
+    "endless time": lambda line: changed(line, duration=10**400),
     "target": lambda line: changed(line, target=None),
     "company": lambda line: changed(line, company="many"),
     "alone": lambda line: changed(line, alone=0),
