@@ -15,7 +15,7 @@ from pytest_fabric.config.limits import (
     payload_rate_bps,
 )
 from pytest_fabric.config.load import load, load_text
-from pytest_fabric.config.models import Cluster, Node, Pairs, Profile, Rail, Selector
+from pytest_fabric.config.models import ROOT_TOOLS, Cluster, Node, Pairs, Profile, Rail, Selector
 from pytest_fabric.config.nodesets import expand, fold
 from pytest_fabric.config.profile import builtin_names, builtin_profile
 from pytest_fabric.config.schema import cluster_schema
@@ -37,6 +37,7 @@ from pytest_fabric.config.sections import (
 from pytest_fabric.config.switches import Switch
 
 __all__ = [
+    "ROOT_TOOLS",
     "SWITCHES",
     "Absolute",
     "Baseline",

@@ -200,6 +200,16 @@ def read_words(value: object) -> tuple[str, ...]:
     return tuple(str(word) for word in words)
 
 
+def words_of(*known: str) -> Kind:
+    """Return a kind that accepts a list of these words; one word stands for a list of one."""
+    one = choice(*known)
+
+    def read(value: object) -> tuple[str, ...]:
+        return tuple(str(one.read(word)) for word in read_words(value))
+
+    return Kind(read, {"type": "array", "items": dict(one.schema)})
+
+
 def read_path(value: object) -> Path:
     """Return a path with `~` replaced."""
     if isinstance(value, Path):

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from pytest_fabric.config import hardware, kinds
 from pytest_fabric.config.cables import Cable
-from pytest_fabric.config.kinds import Kind
 from pytest_fabric.config.limits import Limit, payload_rate_bps
 from pytest_fabric.config.nodesets import expand
 from pytest_fabric.config.sections import (
@@ -34,6 +33,13 @@ from pytest_fabric.config.sections import (
 from pytest_fabric.config.switches import Switch
 from pytest_fabric.results import Port
 
+#: Programs that tell more to root on most machines, and only read as they are called: no shell and
+#: no editor may be named where a line of sudoers comes from.
+ROOT_TOOLS = (
+    *("ethtool", "mlxlink", "mstlink", "lspci", "dmesg", "mlnx_qos", "devlink"),
+    *("lldpcli", "lldptool", "sminfo", "iblinkinfo"),
+)
+
 
 class ProfileKeys(Strict):
     """What a profile says besides its limits."""
@@ -56,9 +62,7 @@ class ProfileKeys(Strict):
     """Metrics, or their first words, that this hardware cannot show, each with the reason."""
     unstable: Annotated[Literal["failed", "allowed"], kinds.choice("failed", "allowed")] = "failed"
     """What a pair is that holds and misses by turns when measured alone (`confirm`: 2 or more)."""
-    sudo: Annotated[
-        tuple[str, ...], Kind(kinds.read_words, {"type": "array", "items": {"type": "string"}})
-    ] = ()
+    sudo: Annotated[tuple[str, ...], kinds.words_of(*ROOT_TOOLS)] = ()
     """Tools that may be run with `sudo -n`."""
 
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pytest_fabric.config import Network
+from pytest_fabric.config import ROOT_TOOLS, Network
 from pytest_fabric.errors import MeasurementError, NotRecognisedError
 from pytest_fabric.measure.fabric import CheckedSession, Fabric
 from pytest_fabric.measure.placement import gid_address
-from pytest_fabric.measure.topics import qos_address
+from pytest_fabric.measure.topics import qos_address, topic
 from pytest_fabric.results import NodeFacts, RdmaPort
+from pytest_fabric.tools import (
+    devlink_info,
+    ethtool_module,
+    iblinkinfo,
+    lldp,
+    lspci,
+    mlnx_qos,
+    mlxlink,
+    sminfo,
+)
 from pytest_fabric.tools.printable import printable
 from pytest_fabric.transport import Collect, Job
-
-#: Programs that the suites would run as root where a profile says that they may.
-ROOT_TOOLS = (
-    *("ethtool", "mlxlink", "mstlink", "lspci", "mlnx_qos", "devlink", "dmesg"),
-    *("lldpcli", "lldptool", "iblinkinfo", "sminfo"),
-)
 
 DEADLINE_S = 30.0
 
@@ -73,7 +76,7 @@ def look(fabric: Fabric, node: str) -> SeenNode:
     session = fabric.session(node)
     routes = session.run(Job(("cat", qos_address.ROUTES), deadline_s=DEADLINE_S)).stdout
     ports = tuple(SeenPort(port, _networks(port, routes)) for port in facts.ports)
-    return SeenNode(node, facts, ports, _sudo(session))
+    return SeenNode(node, facts, ports, _sudo(session, facts.ports[0]))
 
 
 def _networks(port: RdmaPort, routes: str) -> tuple[Network, ...]:
@@ -82,18 +85,37 @@ def _networks(port: RdmaPort, routes: str) -> tuple[Network, ...]:
     return ()
 
 
-def _sudo(session: CheckedSession) -> frozenset[str]:
+def _sudo(session: CheckedSession, port: RdmaPort) -> frozenset[str]:
     """Return the programs that are there and may be run with sudo; root needs none."""
     asked = Collect({"user": ("id", "-un"), "have": ("have", *ROOT_TOOLS)}, DEADLINE_S)
     said = session.collect(asked)
     found = {line.strip().rpartition("/")[2] for line in said["have"].stdout.splitlines()}
     if said["user"].stdout.strip() == "root":
         return frozenset()
-    return frozenset(_allowed(session, [tool for tool in ROOT_TOOLS if tool in found]))
+    return frozenset(_allowed(session, port, [one for one in ROOT_TOOLS if one in found]))
 
 
-def _allowed(session: CheckedSession, tools: Iterable[str]) -> Iterable[str]:
+def _allowed(session: CheckedSession, port: RdmaPort, tools: Iterable[str]) -> Iterable[str]:
+    """Yield the tools that may be called in any way, or at least in one of those of the checks."""
+    calls = dict(_calls(port))
     for tool in tools:
-        outcome = session.run(Job(("sudo", "-n", "-l", tool), deadline_s=DEADLINE_S))
-        if outcome.end == "exit" and outcome.status == 0 and re.search(r"\S", outcome.stdout):
-            yield tool
+        for words in ((tool,), calls.get(tool, ())):
+            job = Job(("sudo", "-n", "-l", *words), deadline_s=DEADLINE_S)
+            outcome = session.run(job) if words else None
+            if outcome and outcome.end == "exit" and outcome.status == 0 and outcome.stdout.strip():
+                yield tool
+                break
+
+
+def _calls(port: RdmaPort) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield one call of each tool, as sudoers may have it word by word."""
+    found = [lspci.command(), devlink_info.command(), lldp.command()]
+    for netdev in topic.netdevs(port)[:1]:
+        found += [ethtool_module.command(netdev), mlnx_qos.command(netdev)]
+        found += [lldp.lldptool_command(netdev)]
+    with contextlib.suppress(ValueError):  # the node chose its names, and odd ones go
+        found += [(tool, *mlxlink.command(port.pci or "")[1:]) for tool in ("mlxlink", "mstlink")]
+    with contextlib.suppress(ValueError):
+        found += [sminfo.command(port.device, port.number)]
+        found += [iblinkinfo.command(device=port.device, port=port.number)]
+    yield from ((words[0], words) for words in found)

@@ -135,6 +135,15 @@ class Fabric:
             raise found.with_traceback(None)
         return found
 
+    def subject(self, node: str) -> Subject:
+        """Return a node as topics ask it. Raises TransportError, MeasurementError."""
+        ends = []
+        for rail in self.cluster.nodes[node].rails:
+            with contextlib.suppress(MeasurementError):  # its slot is empty: told by its own checks
+                ends.append(self.end(Port(node, rail)))
+        plan = tuple(self.cluster.cables.values())
+        return Subject(node, self.facts(node), tuple(ends), plan, self.cluster)
+
     def refuse(self, topic: str, node: str, error: FabricError) -> None:
         """Let a reading that must not be made be an error, unless it was made before."""
         with self._locks[node]:
@@ -154,12 +163,7 @@ class Fabric:
             return self._readings[key]
 
     def _read_now(self, topic: Topic, node: str) -> Reading:
-        ends = []
-        for rail in self.cluster.nodes[node].rails:
-            with contextlib.suppress(MeasurementError):  # its slot is empty: told by its own checks
-                ends.append(self.end(Port(node, rail)))
-        plan = tuple(self.cluster.cables.values())
-        subject = Subject(node, self.facts(node), tuple(ends), plan, self.cluster)
+        subject = self.subject(node)
         outcomes = self.session(node).collect(topic.job(subject))
         reading = Reading(node, topic.name, topic.read(subject, outcomes))
         self._keep_reading(reading)

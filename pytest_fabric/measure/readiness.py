@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pytest_fabric.config import Node, Profile
 from pytest_fabric.counters import saturated
 from pytest_fabric.errors import CounterError, FabricError, MeasurementError
-from pytest_fabric.measure import facts, window
+from pytest_fabric.measure import facts, sudo, window
 from pytest_fabric.measure.end import End
-from pytest_fabric.measure.fabric import CheckedSession, Fabric
+from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.results import NodeFacts, Port
 from pytest_fabric.transport import Job
 from pytest_fabric.units import render
@@ -28,7 +28,7 @@ def problems(fabric: Fabric, node: Node) -> list[str]:
         return [
             *_missing_tools(node, found, fabric.cluster.tools.prefix),
             *_permissions(node, found, user),
-            *_sudo(node, session, found, user),
+            *_sudo(fabric, node),
             *_memlock(node, found, user),
             *_ports(fabric, node),
         ]
@@ -65,19 +65,14 @@ def _permissions(node: Node, found: NodeFacts, user: str) -> Iterator[str]:
         )
 
 
-def _sudo(node: Node, session: CheckedSession, found: NodeFacts, user: str) -> Iterator[str]:
-    for tool in _profiles_sudo(node):
-        path = found.tools.get(tool, tool)
-        outcome = session.run(Job(("sudo", "-n", "-l", tool), deadline_s=10.0))
-        if outcome.end != "exit" or outcome.status != 0:
-            yield (
-                f"{node.name}: expected sudo for {tool} without a password, found none: add "
-                f"`{user} ALL=(root) NOPASSWD: {path}` with visudo"
-            )
-
-
-def _profiles_sudo(node: Node) -> list[str]:
-    return sorted({tool for profile in _profiles(node) for tool in profile.sudo})
+def _sudo(fabric: Fabric, node: Node) -> Iterator[str]:
+    missing = [rule.command for rule in sudo.rules(fabric, node) if rule.is_missing]
+    shown = ", ".join(missing[:4]) + (f" and {len(missing) - 4} more" if missing[4:] else "")
+    if missing:
+        yield (
+            f"{node.name}: expected sudo without a password for {shown}, found none: "
+            "add the lines that `pytest-fabric sudoers` prints, with visudo"
+        )
 
 
 def _profiles(node: Node) -> list[Profile]:

@@ -87,8 +87,9 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
         words = words[4:] if words[:3] == ["timeout", "-k", "5"] else words
     if words[:2] == ["taskset", "-c"] and re.fullmatch(r"\d+(,\d+)*", "".join(words[2:3])):
         words = words[3:]
-    if words[:2] == ["sudo", "-n"] and words[2:3] != ["-l"]:
-        words = words[2:]
+    if words[:2] == ["sudo", "-n"] and (words[2:3] != ["-l"] or len(words) > 4):
+        # `sudo -n -l` asks whether a command may be run: one of these, too.
+        words = words[3:] if words[2] == "-l" else words[2:]
     if not _is_allowed(" ".join(words), tuple(words)):
         raise RefusedCommandError(
             f"refused to run {shlex.join(words)!r}: it is not on the read-only allow-list "

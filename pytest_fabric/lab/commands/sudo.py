@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import dropwhile
 
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.commands.have import PATHS
@@ -11,7 +12,8 @@ from pytest_fabric.lab.process import Process, Result
 
 def run(call: Call, start: Callable[[Call], Process]) -> Result | Process:
     """Answer `-l`, or start the command when it is allowed; a password is never asked for."""
-    words = [word for word in call.argv[1:] if word not in ("-n", "-l", "--")]
+    words = list(dropwhile(("-n", "-l", "--").__contains__, call.argv[1:]))
+    is_question = "-l" in call.argv[1 : len(call.argv) - len(words)]
     if not words:
         return Result(1, stderr="usage: sudo -h | -K | -k | -V\n")
     name = words[0].rpartition("/")[2]
@@ -19,6 +21,6 @@ def run(call: Call, start: Callable[[Call], Process]) -> Result | Process:
         return Result(1, stderr="sudo: a password is required\n")
     if name not in PATHS or name in call.node.missing_tools:
         return Result(1, stderr=f"sudo: {words[0]}: command not found\n")
-    if "-l" in call.argv:
+    if is_question:
         return Result(0, f"{' '.join([PATHS[name], *words[1:]])}\n")
     return start(Call(call.fabric, call.node, tuple(words), call.view, as_root=True))

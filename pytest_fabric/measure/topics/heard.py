@@ -36,7 +36,6 @@ PACKAGES = {
 }
 
 #: Programs that Debian and Ubuntu have in /usr/sbin.
-SBIN = frozenset({"dcb", "devlink", "ethtool", "iblinkinfo", "lldpcli", "lldptool", "sminfo"})
 
 #: What mends what a tool complains about, by the kind of the complaint.
 REMEDIES = {
@@ -143,9 +142,11 @@ def problem(message: str, remedy: str = "") -> Fact:
 
 
 def root_advice(program: str) -> str:
-    """Return how a program that needs root is let run: the two lines of profile and sudoers."""
-    path = f"{'/usr/sbin' if program in SBIN else '/usr/bin'}/{program}"
-    return f"add `sudo: [{program}]` to the profile, `USER ALL=(root) NOPASSWD: {path}` with visudo"
+    """Return how a program that needs root is let run: in the profile, and in sudoers."""
+    return (
+        f"add `sudo: [{program}]` to the profile, and with visudo the lines that `pytest-fabric "
+        "sudoers` prints"
+    )
 
 
 def _told(program: str, error: ToolError) -> str:

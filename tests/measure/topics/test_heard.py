@@ -57,7 +57,7 @@ def test_what_did_not_end_well_has_no_value(said: Outcome, told: str) -> None:
     [
         (outcome("", 127, "sh: 1: lspci: not found\n"), "install pciutils", "tool_missing"),
         (outcome("", 1, "sudo: a password is required\n"), "sudo: [lspci]", "permission"),
-        (outcome("", 1, "sudo: a password is required\n"), "PASSWD: /usr/bin/lspci", "permission"),
+        (outcome("", 1, "sudo: a password is required\n"), "fabric sudoers` prints", "permission"),
         (outcome("", 1, "connection refused\n"), "enable --now pciutils", "not_running"),
         (outcome("x\n"), "expected a number: run it on the node by hand", ""),
         (outcome("x\x1b[2J\n", 9), "status 9: x?[2J", ""),
