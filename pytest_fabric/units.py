@@ -55,6 +55,10 @@ class Quantity:
         return self.number
 
 
+#: No quantity has more characters: QuantiPhy takes seconds for a number of thousands of digits.
+LONGEST = 60
+
+
 def us(number: float) -> Quantity:
     """Return a time in microseconds."""
     return Quantity(number / 1e6, "s")
@@ -77,6 +81,8 @@ def parse(text: str, unit: str) -> Quantity:
     """
     wanted = f"a quantity such as {EXAMPLES.get(unit, unit)!r}"
     stripped = text.strip()
+    if len(stripped) > LONGEST:
+        raise UnitError(f"expected {wanted}, got {text[:LONGEST]!r}...")
     match = re.fullmatch(r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ/]*)", stripped, re.A)
     if match is None:
         raise UnitError(f"expected {wanted}, got {text!r}")

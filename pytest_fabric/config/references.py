@@ -72,12 +72,19 @@ class References:
             self._check_metric(waiver)
             if target == FABRIC:
                 continue
-            for end in target.split("..") if isinstance(target, str) else ():
+            ends = target.split("..") if isinstance(target, str) else []
+            for end in ends:
                 mark = waiver.marks["target"]
                 nodes, _, rail = end.partition(":")
-                for name in self._nodes(nodes, mark):
+                names = list(self._nodes(nodes, mark))
+                for name in names:
                     if rail or ":" in end:
                         self._port(f"{name}:{rail}", mark)
+                is_one = not names or (names == [nodes] and rail)
+                if len(ends) > 2 or (len(ends) == 2 and not is_one):  # it would be of no check
+                    wanted = "expected a pair such as gpu001:rail0..gpu002:rail0"
+                    self.problems.add(mark, f"{wanted}, got {quoted(target)}")
+                    break
 
     def _check_metric(self, waiver: object) -> None:
         metric = waiver.get("metric") if isinstance(waiver, Table) else None

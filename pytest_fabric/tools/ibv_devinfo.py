@@ -79,6 +79,8 @@ def _split(lines: list[str], key: str) -> list[list[str]]:
 def _ports(lines: list[str]) -> list[DevicePort]:
     blocks = _split(lines, "port")
     device = _entries(lines[: len(lines) - sum(map(len, blocks))])
+    if "hca_id" not in device:
+        raise NotRecognisedError(f"expected 'hca_id: NAME', got {lines[0].strip()[:80]!r}")
     count = device.get("phys_port_cnt", "")
     if count != str(len(blocks)):
         raise NotRecognisedError(

@@ -110,6 +110,7 @@ def test_a_limit_is_read(metric: str, text: str, clause: Clause) -> None:
         ("ping.loss", "within 3% of peers"),
         ("pause.growth", "== 0 //"),
         ("pause.growth", "== -1"),
+        pytest.param("ib_write_lat.p99", f"<= {'9' * 50_000} us", id="endless"),
     ],
 )
 def test_what_is_no_limit_is_refused(metric: str, text: str) -> None:

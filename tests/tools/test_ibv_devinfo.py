@@ -75,6 +75,7 @@ def test_what_it_says_instead_has_a_kind(text: str, kind: str) -> None:
         TWO.replace("phys_port_cnt:\t\t\t2", "phys_port_cnt:\t\t\t4"),
         TWO.replace("phys_port_cnt", "ports"),
         TWO.replace("InfiniBand (0)", ""),
+        TWO.replace("hca_id:\t", "hca_id:\n"),
     ],
 )
 def test_a_port_that_is_not_whole_is_refused(text: str) -> None:

@@ -6,6 +6,8 @@ are those of the sections in `facts` and `counts`. What is old says nothing of t
 
 from __future__ import annotations
 
+import errno
+import stat
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -62,9 +64,12 @@ def window_s(switch: str, folder: Path, sections: Iterable[str]) -> float:
 def taken_s(switch: str, path: Path) -> float:
     """Return when a file was captured, in seconds of the epoch. Raises MeasurementError."""
     try:
-        taken = path.stat().st_mtime
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait for ever
+            raise OSError(errno.EINVAL, "it is no file")
     except OSError as error:
         raise _missing(switch, path, error) from None
+    taken = found.st_mtime
     age = time.time() - taken
     if age < -AHEAD_S:
         raise MeasurementError(

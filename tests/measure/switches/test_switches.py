@@ -150,6 +150,14 @@ def test_a_file_that_is_missing_is_an_error_with_its_name(folder: Path) -> None:
         switches.window("leaf-0", False)
 
 
+def test_a_pipe_is_no_file_and_is_not_waited_for(folder: Path) -> None:
+    (folder / "before" / "lldp.txt").unlink()
+    os.mkfifo(folder / "before" / "lldp.txt")
+
+    with pytest.raises(MeasurementError, match=r"before/lldp.txt: it is no file"):
+        from_files(folder).facts("leaf-0")
+
+
 def test_stale_files_are_errors(folder: Path) -> None:
     """What is older than a day says nothing of this run, nor what was captured too early."""
     old = time.time() - 30 * 3600
