@@ -70,21 +70,22 @@ class References:
         for waiver, _ in self._items("waivers"):
             target = waiver.get("target") if isinstance(waiver, Table) else None
             self._check_metric(waiver)
-            if target == FABRIC:
-                continue
-            ends = target.split("..") if isinstance(target, str) else []
-            for end in ends:
-                mark = waiver.marks["target"]
-                nodes, _, rail = end.partition(":")
-                names = list(self._nodes(nodes, mark))
-                for name in names:
-                    if rail or ":" in end:
-                        self._port(f"{name}:{rail}", mark)
-                is_one = not names or (names == [nodes] and rail)
-                if len(ends) > 2 or (len(ends) == 2 and not is_one):  # it would be of no check
-                    wanted = "expected a pair such as gpu001:rail0..gpu002:rail0"
-                    self.problems.add(mark, f"{wanted}, got {quoted(target)}")
-                    break
+            if isinstance(target, str) and target != FABRIC:
+                self._check_target(target, waiver.marks["target"])
+
+    def _check_target(self, target: str, mark: Mark) -> None:
+        """Check that nodes and rails are known, and that a pair is one pair: else it is of none."""
+        ends = target.split("..")
+        for end in ends:
+            nodes, colon, rail = end.partition(":")
+            names = self._nodes(nodes, mark)
+            for name in names if colon else ():
+                self._port(f"{name}:{rail}", mark)
+            is_port = not names or (names == (nodes,) and rail)
+            if len(ends) > 2 or (len(ends) == 2 and not is_port):
+                wanted = "expected a pair such as gpu001:rail0..gpu002:rail0"
+                self.problems.add(mark, f"{wanted}, got {quoted(target)}")
+                return
 
     def _check_metric(self, waiver: object) -> None:
         metric = waiver.get("metric") if isinstance(waiver, Table) else None
