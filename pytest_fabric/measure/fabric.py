@@ -12,6 +12,7 @@ from pytest_fabric.config import Cluster
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import facts
 from pytest_fabric.measure.end import End
+from pytest_fabric.measure.record import slip
 from pytest_fabric.measure.switches import Switches
 from pytest_fabric.measure.topics.topic import Subject, Topic
 from pytest_fabric.results import NodeFacts, Port, Reading
@@ -160,6 +161,8 @@ class Fabric:
                     self._readings[key] = self._read_now(topic, node)
                 except FabricError as error:
                     self._readings[key] = error
+                except Exception as error:
+                    self._readings[key] = slip(node, topic.name, error)
             return self._readings[key]
 
     def _read_now(self, topic: Topic, node: str) -> Reading:
@@ -176,6 +179,8 @@ class Fabric:
                     self._facts[node] = self._gather(node)
                 except FabricError as error:
                     self._facts[node] = error
+                except Exception as error:
+                    self._facts[node] = slip(node, "facts", error)
             return self._facts[node]
 
     def _gather(self, node: str) -> NodeFacts:

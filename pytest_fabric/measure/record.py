@@ -14,6 +14,7 @@ from pytest_fabric.errors import (
 from pytest_fabric.measure.job import Job
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Failure, Measurement
+from pytest_fabric.tools.printable import printable
 
 
 def failed(job: Job, problem: BaseException) -> Measurement:
@@ -47,6 +48,15 @@ def without_value(target: str, settings: Settings, error: Failure | None) -> Mea
         started=time.time(),
         duration=0.0,
     )
+
+
+def slip(node: str, what: str, problem: Exception) -> MeasurementError:
+    """Return a slip of ours as an error of the node whose text has brought it about.
+
+    It is met in a thread, beside other nodes: their run goes on.
+    """
+    about = f"{type(problem).__name__}: {problem}"[:200]
+    return MeasurementError(node, "internal", f"{what}: internal error: {printable(about)}")
 
 
 def explained(target: str, tool: str, problem: BaseException) -> Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
@@ -12,6 +13,9 @@ from pytest_fabric.results import Port, Tcp, Traffic
 from pytest_fabric.tools import iperf3, ss, sysfs
 from pytest_fabric.transport import Outcome
 from pytest_fabric.units import render
+
+#: What the kernel counts, in 64 bits.
+COUNT = re.compile(r"[0-9]{1,20}")
 
 #: iperf3 ends a run within this of what was asked for; one that is shorter was ended early.
 SHORTER_S = 1.0
@@ -118,7 +122,7 @@ def moved(port: str, sections: Mapping[str, Outcome], way: str) -> int:
     for when in ("before", "after"):
         files = sysfs.parse(sections[f"{when}-netdevs"].stdout)
         found = [text for path, text in files.items() if path.endswith(f"/{way}_bytes")]
-        if not found or not all(text.isdecimal() for text in found):
+        if not found or not all(COUNT.fullmatch(text) for text in found):
             raise MeasurementError(
                 port,
                 "counters",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -128,11 +129,11 @@ def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple
 
 
 def _uptime(name: Port, text: str) -> float:
-    try:
-        return float(text.split()[0])
-    except (IndexError, ValueError):
+    match = re.match(r"[0-9]{1,12}(\.[0-9]+)? ", text)
+    if match is None:
         message = f"expected seconds in /proc/uptime, found {text[:40]!r}"
-        raise MeasurementError(str(name), "counters", message) from None
+        raise MeasurementError(str(name), "counters", message)
+    return float(match.group())
 
 
 def sender(settings: Settings, pair: Pair) -> Port:

@@ -15,6 +15,11 @@ from pytest_fabric.tools.printable import printable
 _NO_NUMBER = re.compile(r'("(?:[^"\\]|\\.)*")|[-+]?\b(?:nan|inf(?:inity)?)\b', re.I | re.S)
 
 
+#: Counters have 64 bits, and nothing else that is told in numbers is larger: sums and squares of
+#: what is stay numbers.
+MOST = 1e30
+
+
 class Ambiguous:
     """The value of a key that an object gives twice, with different values: no value at all."""
 
@@ -97,8 +102,8 @@ def number(row: Mapping[str, Any], key: str, least: float = 0) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
         raise NotRecognisedError(f"expected {key} as one number from {least}, got {_shown(value)}")
-    if value > 1e300:
-        raise NotRecognisedError(f"expected {key} within reason, got a number beyond 1e300")
+    if value > MOST:
+        raise NotRecognisedError(f"expected {key} within reason, got a number beyond {MOST:g}")
     return value
 
 

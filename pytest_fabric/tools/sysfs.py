@@ -142,8 +142,8 @@ def _word(text: str, words: Mapping[int, str]) -> str:
 
 
 def _number(text: str | None) -> int | None:
-    match = re.search(r"-?\d+", text or "")
-    return int(match.group()) if match else None
+    match = re.search(r"-?[0-9]+", text or "")
+    return int(match.group()) if match and len(match.group()) <= 20 else None
 
 
 def _rate(tree: Tree, port: str) -> tuple[float | None, int | None]:
@@ -218,8 +218,9 @@ def rdma_mtu(packet_bytes: int) -> int | None:
 def _gids(tree: Tree, port: str) -> tuple[Gid, ...]:
     gids = []
     for path, address in tree.items():
-        if path.startswith(f"{port}/gids/") and _is_gid(address):
-            index = path.rpartition("/")[2]
+        index = path.rpartition("/")[2]
+        is_entry = path.startswith(f"{port}/gids/") and re.fullmatch(r"[0-9]{1,5}", index)
+        if is_entry and _is_gid(address):
             kind = tree.get(f"{port}/gid_attrs/types/{index}", "")
             netdev = tree.get(f"{port}/gid_attrs/ndevs/{index}")
             gids.append(Gid(int(index), address, kind, netdev))

@@ -108,7 +108,14 @@ def test_all_netdevs_of_a_bond_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last"), [("", ""), (files(5), files("x")), (files(5), files(1))]
+    ("first", "last"),
+    [
+        ("", ""),
+        (files(5), files("x")),
+        (files(5), files(1)),
+        (files(5), files("9" * 5000)),
+        (files(5), files("٣")),
+    ],
 )
 def test_a_counter_that_is_missing_or_falls_is_an_error(first: str, last: str) -> None:
     sections = {"before-netdevs": ended(first), "after-netdevs": ended(last)}

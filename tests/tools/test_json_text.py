@@ -28,7 +28,7 @@ def test_a_key_given_twice_counts_only_when_both_agree() -> None:
         json_text.number(row, "other")
 
 
-@pytest.mark.parametrize("value", ["true", '"1"', "-1", "[]", "1e301"])
+@pytest.mark.parametrize("value", ["true", '"1"', "-1", "[]", "1e200", "1" + "0" * 400])
 def test_what_is_no_count_is_refused(value: str) -> None:
     with pytest.raises(NotRecognisedError):
         json_text.number(json_text.whole(f'{{"a": {value}}}'), "a")

@@ -115,6 +115,16 @@ def test_a_torn_tree_gives_fewer_facts_and_never_other_ones(cut: int, noise: str
             assert getattr(port, name) in (getattr(whole, name), None)
 
 
+def test_numbers_that_no_kernel_prints_are_none() -> None:
+    """Nor are they a traceback: an index is a file name, and may be any."""
+    device = "/sys/class/infiniband/mlx5_0"
+    text = MLX5.replace("numa_node:1", f"numa_node:{'9' * 5000}").replace("/3:", "/3-9:")
+
+    port = only(text)
+
+    assert (port.numa_node, port.gids, port.device) == (None, (), device.rpartition("/")[2])
+
+
 def test_a_bond_is_its_members_and_a_representor_is_nobody() -> None:
     """`device/net` of a bond has one member, and in switchdev mode every representor."""
     gid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3:"

@@ -15,6 +15,7 @@ from pathlib import Path
 from pytest_fabric.config import SWITCHES, Cluster
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure.plan import Want
+from pytest_fabric.measure.record import slip
 from pytest_fabric.measure.switches import captured, counts, facts
 from pytest_fabric.measure.switches.counts import Window
 from pytest_fabric.measure.switches.far import Facts, ends
@@ -119,6 +120,8 @@ class Switches:
                     self._readings[key] = reading
                 except FabricError as error:
                     self._readings[key] = error
+                except Exception as error:
+                    self._readings[key] = slip(switch, topic, error)
             found = self._readings[key]
         if isinstance(found, FabricError):
             raise found.with_traceback(None)
