@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure import fabric
+from pytest_fabric.measure import facts
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.transport import Pool
 from tests.clusters import cluster
@@ -37,7 +37,7 @@ def test_a_slip_of_ours_is_one_line_and_an_error_of_its_node_only(
     def slips(node: str, outcomes: object) -> None:
         raise ValueError("invalid literal for int() with base 10: '\x1b[2J'")
 
-    monkeypatch.setattr(fabric.facts, "parse", slips)
+    monkeypatch.setattr(facts, "parse", slips)
     nodes = Fabric(cluster(), cast(Pool, AnyPool()), lambda facts: None)
     nodes.gather(["gpu001", "gpu002"])
 
