@@ -7,7 +7,6 @@ perftest counts, the middle of its run, is then traffic beside that of all other
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,9 +16,10 @@ from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import group_window, pair, run, storms
 from pytest_fabric.measure.context import Context, Side, Trail, unwatched
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.frame import Frame
 from pytest_fabric.measure.group_window import Part
 from pytest_fabric.measure.job import Job
-from pytest_fabric.measure.record import explained, without_value
+from pytest_fabric.measure.record import explained
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Bandwidth, Failure, Measurement, Member, Port
 
@@ -69,24 +69,19 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
     One in doubt has no value, neither a good nor a bad one, and is made again: of clients that did
     not start together, the first has the line for itself for a while.
     """
-    started, clock = time.time(), time.monotonic()
+    frame = Frame(job.target, job.settings)
     trails = [Trail() for _ in job.members]
-    values, error = Values(), None
-    versions: dict[str, str] = {}
-    ended: float | None = None
-    try:
+    values, versions = Values(), dict[str, str]()
+    with frame.caught():
         contexts = _contexts(fabric, job, trails)
-        versions = _versions(contexts)
+        versions.update(_versions(contexts))
         values = undoubted(
             lambda: _values(fabric, contexts, run_all(contexts, ports)), trails[0].attempts
         )
-        ended = time.monotonic()
-    except FabricError as problem:
-        error = _explained(job, problem)
-    windows = [trail.window for trail in trails if trail.window is not None]
-    seen = group_window.merged(windows)
+        frame.over()
+    seen = group_window.merged([one.window for one in trails if one.window is not None])
     return replace(
-        without_value(job.target, job.settings, error),
+        frame.record(),
         commands=_commands(job, trails),
         versions=versions,
         attempts=_attempts(trails),
@@ -96,8 +91,7 @@ def measure(fabric: Fabric, job: Job, ports: Iterator[int]) -> Measurement:
         doubts=values.doubts,
         members=_members(values.parts),
         raw=_raw(trails),
-        started=started,
-        duration=(ended or time.monotonic()) - clock,
+        error=None if frame.error is None else _named(job, frame.error),
     )
 
 
@@ -114,9 +108,8 @@ def undoubted(make: Callable[[], Values], attempts: list[Attempt]) -> Values:
     return make()
 
 
-def _explained(job: Job, problem: FabricError) -> Failure:
-    """Return an exception as part of the record of a group: it names the pair, or the node."""
-    told = explained(job.target, job.settings.tool, problem)
+def _named(job: Job, told: Failure) -> Failure:
+    """Return what went wrong with the group before it: it may name the pair only, or the node."""
     start = f"{job.target}: {job.settings.tool}: "
     return Failure(told.kind, f"{start}{told.message.removeprefix(start)}")
 

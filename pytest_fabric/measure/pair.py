@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from pytest_fabric.errors import FabricError, MeasurementError, NotRecognisedError
+from pytest_fabric.errors import MeasurementError, NotRecognisedError
 from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import facts, run, storms, window
-from pytest_fabric.measure.context import Context, Side, Trail, unwatched
+from pytest_fabric.measure.context import Context, Side, unwatched
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.pair_window import window_of
 from pytest_fabric.measure.plan import Job
-from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import (
     Bandwidth,
-    Failure,
     Latency,
     Measurement,
     Port,
     Traffic,
 )
 from pytest_fabric.tools import perftest
-
-#: Surrounds what is left to do when the ports are free.
-Rest = AbstractContextManager[None]
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Values:
 
 
 def measure(
-    fabric: Fabric, job: Job, ports: Iterator[int], after: Callable[[], Rest] = nullcontext
+    fabric: Fabric, job: Job, ports: Iterator[int], after: After = nullcontext
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
@@ -49,42 +44,25 @@ def measure(
     the ports no longer.
     """
     pair, settings = job.pair, job.settings
-    started, clock = time.time(), time.monotonic()
-    ended: float | None = None
-
-    def over() -> Rest:
-        nonlocal ended
-        ended = time.monotonic()
-        return after()
-
-    trail = Trail()
+    frame = Frame(str(pair), settings)
     values, versions = Values(), dict[str, str]()
-    error: Failure | None = None
-    try:
+    with frame.caught():
         client, server = (side_of(fabric, end, settings) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
         watch = storms.Watch(str(pair), (client, server)) if job.load == "disruptive" else unwatched
-        context = Context(pair, settings, client, server, prefix, trail, watch)
+        context = Context(pair, settings, client, server, prefix, frame.trail, watch)
         versions.update(_versions(context))
-        values = _values(fabric, context, ports, over)
-    except FabricError as problem:
-        error = explained(str(pair), settings.tool, problem)
-    seen = trail.window or window.Window((), {}, 0.0)
+        ran = run.traffic(context, ports)
+        with frame.over(after):
+            values = _evaluated(fabric, context, ran)
     return replace(
-        without_value(str(pair), settings, error),
-        commands=trail.commands,
+        frame.record(),
         versions=versions,
-        attempts=tuple(trail.attempts),
         latency=values.row if isinstance(values.row, Latency) else None,
         bandwidth=values.row if isinstance(values.row, Bandwidth) else None,
         mtu=values.mtu,
-        growth=seen.growth,
-        counter_errors=seen.problems,
         traffic=values.traffic,
         doubts=values.doubts,
-        raw=trail.raw,
-        started=started,
-        duration=(ended or time.monotonic()) - clock,
     )
 
 
@@ -101,14 +79,6 @@ def side_of(fabric: Fabric, port: Port, settings: Settings) -> Side:
     )
     node = fabric.cluster.nodes[port.node]
     return contexts.side(fabric.session(port.node), end, node.oob, node.address)
-
-
-def _values(
-    fabric: Fabric, context: Context, ports: Iterator[int], over: Callable[[], Rest]
-) -> Values:
-    ran = run.traffic(context, ports)
-    with over():
-        return _evaluated(fabric, context, ran)
 
 
 def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:

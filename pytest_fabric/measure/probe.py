@@ -24,13 +24,11 @@ from __future__ import annotations
 
 import ipaddress
 import shlex
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import (
-    FabricError,
     MeasurementError,
     ToolError,
     TransportError,
@@ -39,11 +37,11 @@ from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import echoes, facts
 from pytest_fabric.measure.context import TOOL, Side, Trail
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.placement import gid_address
 from pytest_fabric.measure.plan import Job
-from pytest_fabric.measure.record import explained, without_value
 from pytest_fabric.measure.settings import INTERVAL_S, Settings
-from pytest_fabric.results import Attempt, Failure, Gid, Measurement, Pair, Port, Reach
+from pytest_fabric.results import Attempt, Gid, Measurement, Pair, Port, Reach
 from pytest_fabric.tools import ping
 from pytest_fabric.transport import Collect, Outcome
 
@@ -89,38 +87,24 @@ class Way:
 def measure(
     fabric: Fabric,
     job: Job,
-    after: Callable[[], AbstractContextManager[None]] = nullcontext,
+    after: After = nullcontext,
 ) -> Measurement:
     """Return one ping; what goes wrong is in its `error`, with the evidence so far.
 
     `after` is entered when all packets are sent: what is done in it needs the ports no longer.
     """
     pair, settings = job.pair, job.settings
-    started, clock = time.time(), time.monotonic()
-    ended: float | None = None
-    trail = Trail()
+    frame = Frame(str(pair), settings)
     reach: tuple[Reach, ...] = ()
-    error: Failure | None = None
-    try:
+    with frame.caught():
         ways = _ways(fabric, pair, settings)
-        told = _told(ways, settings, pair, trail)
-        ended = time.monotonic()
-        with after():
+        told = _told(ways, settings, pair, frame.trail)
+        with frame.over(after):
             reach = tuple(
                 echoes.reach(str(way.port), way.packet_bytes, told[way.name]) for way in ways
             )
-    except FabricError as problem:
-        error = explained(str(pair), settings.tool, problem)
-    return replace(
-        without_value(str(pair), settings, error),
-        commands=trail.commands,
-        attempts=tuple(trail.attempts),
-        reach=reach,
-        mtu=echoes.rdma_mtu(reach) if settings.packet == "full" else None,
-        raw=trail.raw,
-        started=started,
-        duration=(ended or time.monotonic()) - clock,
-    )
+    mtu = echoes.rdma_mtu(reach) if settings.packet == "full" else None
+    return replace(frame.record(), reach=reach, mtu=mtu)
 
 
 def _ways(fabric: Fabric, pair: Pair, settings: Settings) -> Sequence[Way]:

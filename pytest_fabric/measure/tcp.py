@@ -11,20 +11,19 @@ window holds them up. That is an explanation and no value: a node without `ss` h
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
-from pytest_fabric.errors import FabricError, MeasurementError, ToolError, TransportError
+from pytest_fabric.errors import MeasurementError, ToolError, TransportError
 from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import facts, placement, run, streams, window
-from pytest_fabric.measure.context import Context, Side, Trail
+from pytest_fabric.measure.context import Context, Side
 from pytest_fabric.measure.fabric import Fabric
+from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.pair_window import window_of
 from pytest_fabric.measure.plan import Job
-from pytest_fabric.measure.record import explained, without_value
-from pytest_fabric.results import Failure, Measurement, Port, Tcp, Traffic
+from pytest_fabric.results import Measurement, Port, Tcp, Traffic
 from pytest_fabric.tools import iperf3, ss
 from pytest_fabric.transport import Collect, Glob
 
@@ -105,41 +104,27 @@ def measure(
     fabric: Fabric,
     job: Job,
     ports: Iterator[int],
-    after: Callable[[], AbstractContextManager[None]] = nullcontext,
+    after: After = nullcontext,
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
     `after` is entered when the window is over: what is done in it needs the ports no longer.
     """
     pair, settings = job.pair, job.settings
-    started, clock = time.time(), time.monotonic()
-    ended: float | None = None
-    trail, values = Trail(), Values()
-    error: Failure | None = None
-    try:
+    frame, values = Frame(str(pair), settings), Values()
+    with frame.caught():
         client, server = (_side(fabric, end) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
-        made = TcpContext(pair, settings, client, server, prefix, trail)
+        made = TcpContext(pair, settings, client, server, prefix, frame.trail)
         ran = run.traffic(made, ports)
-        ended = time.monotonic()
-        with after():
+        with frame.over(after):
             values = _evaluated(fabric, made, ran)
-    except FabricError as problem:
-        error = explained(str(pair), settings.tool, problem)
-    seen = trail.window or window.Window((), {}, 0.0)
     return replace(
-        without_value(str(pair), settings, error),
-        commands=trail.commands,
+        frame.record(),
         versions=values.versions or {},
-        attempts=tuple(trail.attempts),
         tcp=values.tcp,
-        growth=seen.growth,
-        counter_errors=seen.problems,
         traffic=values.traffic,
         doubts=values.doubts,
-        raw=trail.raw,
-        started=started,
-        duration=(ended or time.monotonic()) - clock,
     )
 
 
