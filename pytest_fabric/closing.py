@@ -30,7 +30,7 @@ def context_of(
     asked: Sequence[Asked] | None,
     path: Path,
 ) -> Context:
-    """Return what the reports of a run say of it; `asked` is None without --fabric-localise."""
+    """Return what the reports of a run say of it; `asked` is None where nothing was followed up."""
     is_short = is_coverage_short(inventory.cluster, verdicts)
     return Context(
         notes=(

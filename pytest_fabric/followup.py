@@ -25,6 +25,9 @@ from pytest_fabric.results import Measurement, Pair, Verdict
 #: So many pairs are measured beyond the plan at most.
 MOST = 12
 
+#: What is told of a run that was stopped: no pair was looked for.
+NOT_DONE = "--fabric-localise: nothing was measured, since the run was stopped"
+
 #: Measures what is wanted now; raises FabricError.
 Measure = Callable[[Want], Measurement]
 

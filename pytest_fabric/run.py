@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class FabricRun:
         self._about = history.about
         self._is_followed_up = is_followed_up
         self._wants: tuple[Want, ...] = ()
-        self._asked: list[followup.Asked] = []
+        self._asked: list[followup.Asked] | None = None  # while nothing was followed up
         self._history = history
         self._earlier = history.earlier
         stored = history.replayed
@@ -204,9 +204,11 @@ class FabricRun:
                 self._noted,
                 self.verdicts,
                 self.engine.taken_over,
-                self._asked if self._is_followed_up else None,
+                self._asked,
                 self.directory.path,
             )
+            if self._is_followed_up and self._asked is None:
+                self._context = replace(self._context, followed=followup.NOT_DONE)
         return self._context
 
     def _known(self) -> Known:
