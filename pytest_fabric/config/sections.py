@@ -131,7 +131,8 @@ class Lab(Strict):
     iperf3: dict[Text, Text] = Field(default_factory=dict)
     """The iperf3 version of a node or node set, other than the lab's usual one."""
     adapters: dict[Text, Text] = Field(default_factory=dict)
-    """The network cards of a node or node set: thor2, e810; usually a ConnectX for the speed."""
+    """The network cards of a node or node set: thor2, e810, efa, bluefield3 (or
+    bluefield3-locked, whose DPU shows its host no QoS); usually a ConnectX for the speed."""
     vfs: dict[Text, Annotated[int, kinds.whole(0, 8)]] = Field(default_factory=dict)
     """The virtual functions (SR-IOV) of each network card of a node or node set; usually none."""
 

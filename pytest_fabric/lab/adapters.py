@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 from pytest_fabric.errors import ConfigError
@@ -58,7 +59,35 @@ E810 = Adapter(
     inline=101,
 )
 
-NAMED = {"thor2": THOR2, "e810": E810}
+#: EFA of the second generation. Ids of the kernel's efa (PCI_DEV_ID_EFA1_VF), firmware as its users
+#: see it; rdma-core names a device of no known link layer after its slot. It has no board id.
+EFA = Adapter(
+    "",
+    "",
+    "0.0.0.0",
+    driver="efa",
+    pci_id="1D0F:EFA1",
+    vendor_id=0x1D0F,
+    part_id=0xEFA1,
+    device="efa_",
+    is_named_by_slot=True,
+    oui=0x0E1A2B,
+    is_srd=True,
+)
+
+#: BlueField-3; ids of the kernel's mlx5. As a DPU, its own system holds trust, PFC and ECN: the
+#: host reads its own view of them, or nothing.
+BLUEFIELD3 = Adapter(
+    "MT41692", "MT_0000000884", "32.39.1002", pci_id="15B3:A2DC", part_id=41692, owner="dpu"
+)
+
+NAMED = {
+    "thor2": THOR2,
+    "e810": E810,
+    "efa": EFA,
+    "bluefield3": BLUEFIELD3,
+    "bluefield3-locked": replace(BLUEFIELD3, owner="locked"),
+}
 
 
 def chosen(name: str | None, speed_bps: float, source: str) -> Adapter:
@@ -97,6 +126,7 @@ def devices(adapter: Adapter, pci: str, is_bond: bool = False) -> Iterator[str]:
         slot, _, function = rest.partition(".")
         domains = f"P{int(domain, 16)}" if int(domain, 16) else ""
         functions = f"f{function}" if function != "0" else ""
-        yield f"roce{domains}p{int(bus, 16)}s{int(slot, 16)}{functions}"
+        kind = "rdma" if adapter.is_srd else "roce"
+        yield f"{kind}{domains}p{int(bus, 16)}s{int(slot, 16)}{functions}"
     for index in count():
         yield f"{adapter.device}{index}"

@@ -18,7 +18,7 @@ from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab import adapters, gids, machine, virtual
 from pytest_fabric.lab.cabling import cabled
 from pytest_fabric.lab.leaf import ALONE, Leaf
-from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Adapter, Node, Port
+from pytest_fabric.lab.model import ETHERNET, INFINIBAND, UNKNOWN, Adapter, Node, Port
 from pytest_fabric.lab.topology import wired
 
 #: Perftest of Debian 13; `lab.perftest` in cluster.yaml chooses another one per node.
@@ -167,8 +167,8 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter:
     selector, link, roce = rail.selector, rail.profile.link, rail.profile.roce
     speed = _speed(rail.profile)
     transfers, lanes = _pcie(rail.profile, speed)
-    layer = INFINIBAND if link.layer == INFINIBAND else ETHERNET
-    netdevs = tuple(rail.netdevs) or (_netdev(selector, pci, layer),)
+    layer = UNKNOWN if adapter.is_srd else INFINIBAND if link.layer == INFINIBAND else ETHERNET
+    netdevs = () if adapter.is_srd else tuple(rail.netdevs) or (_netdev(selector, pci, layer),)
     guid = (
         int(selector.value.lower().removeprefix("0x").replace(":", "").replace("-", ""), 16)
         if selector.kind == "guid"
@@ -193,7 +193,7 @@ def _port(node: config.Node, rail: config.Rail, place: Place, pci: str, adapter:
         leaf=rail.leaf or f"leaf of {rail.name}",
         lid=place.lid if layer == INFINIBAND else 0,
         address=address,
-        gids=gids.table(layer, guid, address, netdevs[0], adapter.gid_kinds),
+        gids=gids.table(layer, guid, address, next(iter(netdevs), None), adapter.gid_kinds),
         lossless=tuple(roce.lossless) if roce else (),
         priorities=_priorities(roce),
         pkeys=_pkeys(rail.profile),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
 
-from pytest_fabric.lab.model import INFINIBAND, Gid
+from pytest_fabric.lab.model import ETHERNET, Gid
 
 V1 = "IB/RoCE v1"
 V2 = "RoCE v2"
@@ -41,11 +41,11 @@ def table(
     layer: str,
     guid: int,
     address: IPv4Address | IPv6Address,
-    netdev: str,
+    netdev: str | None,
     kinds: tuple[str, ...] = (V1, V2),
 ) -> tuple[Gid, ...]:
-    """Return a port's GIDs: link-local and IP address, both of each kind; one on InfiniBand."""
-    if layer == INFINIBAND:
+    """Return a port's GIDs: link-local and IP address, both of each kind; one off Ethernet."""
+    if layer != ETHERNET:
         return (Gid(0, IPv6Address(LINK_LOCAL | guid), V1, None),)
     octets = int(mac(guid).replace(":", ""), 16) ^ LOCAL_BIT
     interface = octets >> 24 << 40 | 0xFFFE << 24 | octets & 0xFFFFFF

@@ -26,11 +26,13 @@ def lines(node: Node, uptime_s: float) -> list[tuple[float, str]]:
 
 
 def _card(port: Port) -> list[tuple[float, str]]:
-    name = f"mlx5_core {port.pci}"
+    name = f"{port.adapter.driver} {port.pci}"
     found = [
         (0.102345, f"{name}: firmware version: {port.adapter.firmware}"),
         (0.307711, f"{name}: Port module event: module 0, Cable plugged"),
     ]
+    if port.adapter.driver != "mlx5_core":
+        found = []
     if not port.is_ethernet:
         return found
     netdev = port.netdevs[0]

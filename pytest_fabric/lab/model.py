@@ -17,6 +17,9 @@ from pytest_fabric.lab.parts import Slot as Slot
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
 
+#: What sysfs calls the link layer of a port that is neither.
+UNKNOWN = "Unknown"
+
 
 @dataclass(frozen=True)
 class Adapter:
@@ -26,7 +29,9 @@ class Adapter:
     hexadecimal, `vendor_id` and `part_id` are what libibverbs calls them. `device` starts the
     names of RDMA devices, `oui` MAC addresses. `gid_kinds` are the versions of RoCE in the GID
     table. Its statistics are written to memory every `refresh_s` seconds; 0 where each read asks
-    the card. `inline` is what perftest sends inline, if not its usual number of bytes.
+    the card. `inline` is what perftest sends inline, if not its usual number of bytes. One that
+    `is_srd` has no network device and no reliable connections. The `owner` of its settings of QoS
+    is the host, or the system of a DPU: `dpu` lets the host see other ones, `locked` none.
     """
 
     hca_type: str
@@ -42,6 +47,8 @@ class Adapter:
     gid_kinds: tuple[str, ...] = ("IB/RoCE v1", "RoCE v2")
     refresh_s: float = 0.0
     inline: int | None = None
+    is_srd: bool = False
+    owner: str = "host"
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,11 @@ class Port:
     gpu_passes: float = 1.0
     physical: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_infiniband(self) -> bool:
+        """Whether the link layer is InfiniBand; EFA's is neither."""
+        return self.layer == INFINIBAND
 
     @property
     def is_bond(self) -> bool:

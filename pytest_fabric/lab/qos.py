@@ -23,7 +23,8 @@ def entries(node: Node) -> dict[str, Entry]:
         found[f"/sys/class/infiniband/{port.device}/tc/1/traffic_class"] = text
         for netdev in port.netdevs:
             found |= _arp(netdev, ("0", "0"))
-            found[f"/sys/class/net/{netdev}/ecn"] = _ecn(port)
+            if port.adapter.owner == "host":
+                found[f"/sys/class/net/{netdev}/ecn"] = _ecn(port)
     return found
 
 

@@ -54,7 +54,7 @@ class Link:
 
 def links(nodes: Mapping[str, Node]) -> Iterator[Link]:
     """Yield every port of the subnet that a sweep finds, links from both ends."""
-    ports = [port for node in nodes.values() for port in node.ports if not port.is_ethernet]
+    ports = [port for node in nodes.values() for port in node.ports if port.is_infiniband]
     switches = dict(_switches(ports))
     for port in ports:
         switch = _at(switches[port.switch], _number(port))
@@ -84,7 +84,7 @@ def manager(nodes: Mapping[str, Node]) -> End | None:
     """Return the switch that runs the manager; None when it has ended, wherever one says so."""
     if not all(node.has_manager for node in nodes.values()):
         return None
-    ports = [port for node in nodes.values() for port in node.ports if not port.is_ethernet]
+    ports = [port for node in nodes.values() for port in node.ports if port.is_infiniband]
     return next((end for _, end in _switches(ports)), None)
 
 

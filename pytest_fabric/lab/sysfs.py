@@ -135,7 +135,7 @@ def _uevent(driver: str, kind: str, ident: str, address: str) -> str:
 
 
 def _card(port: Port, place: int) -> dict[str, Entry]:
-    kind = PCI_ETHERNET if port.is_ethernet else PCI_INFINIBAND
+    kind = PCI_INFINIBAND if port.is_infiniband else PCI_ETHERNET
     # Of a bond only the netdev of the first function is there.
     first = {name: Symlink(f"/sys/class/net/{name}") for name in port.netdevs[:1]}
     return {
@@ -151,14 +151,13 @@ def _card(port: Port, place: int) -> dict[str, Entry]:
 
 
 def _rdma(port: Port) -> dict[str, Entry]:
-    board = {"board_id": port.adapter.psid} if port.adapter.psid else {}
+    about = {"board_id": port.adapter.psid, "hca_type": port.adapter.hca_type}
     return {
         "node_type": "1: CA",
         "node_guid": gids.guid_text(port.guid),
         "sys_image_guid": gids.guid_text(port.guid),
         "fw_ver": port.adapter.firmware,
-        "hca_type": port.adapter.hca_type,
-        **board,
+        **{name: word for name, word in about.items() if word},
         "device": Symlink(slots.path(port.pci)),
         "ports": {"1": _port(port)},
     }

@@ -19,7 +19,7 @@ FIRST, MOST = 2, 8
 def functions(port: Port, count: int) -> Iterator[Port]:
     """Yield the virtual functions of a card: with a link of their own, and no address."""
     bus = port.pci.rpartition(":")[0]
-    for number in range(count):
+    for number in range(count if port.netdevs else 0):
         slot, function = divmod(FIRST + number, 8)
         guid = port.guid ^ (number + 1) << 16
         netdev = f"{port.netdevs[0][:12]}v{number}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from pytest_fabric.lab.commands import mlnx_qos
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.process import Result
@@ -22,6 +23,9 @@ def run(call: Call) -> Result:
     port = call.node.netdev(words[3])
     if port is None or not port.is_ethernet:
         return Result(1, "\n", "Attribute read: Operation not supported\n")
+    if port.adapter.owner == "locked":
+        return Result(1, "\n", "Attribute read: Operation not permitted\n")
+    port = mlnx_qos.shown(port)
     document = _pfc(port) if words[0] == "pfc" else _app(port)
     return Result(0, f"{json.dumps(document, separators=(',', ':'))}\n")
 

@@ -23,9 +23,9 @@ def run(call: Call) -> Result:
     if port is None:
         return Result(71, stderr="Cannot get driver information: Operation not supported\n")
     lines = {
-        "driver": "mlx5_core" if port.is_ethernet else "mlx5_core[ib_ipoib]",
+        "driver": port.adapter.driver if port.is_ethernet else "mlx5_core[ib_ipoib]",
         "version": port.driver,
-        "firmware-version": f"{port.adapter.firmware} ({port.adapter.psid})",
+        "firmware-version": f"{port.adapter.firmware} ({port.adapter.psid})".removesuffix(" ()"),
         "expansion-rom-version": "",
         "bus-info": port.pci,
         **{f"supports-{name}": word for name, word in SUPPORTS.items()},

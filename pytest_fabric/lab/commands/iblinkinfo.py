@@ -41,7 +41,7 @@ def run(call: Call) -> Result:
 def asked(call: Call, words: list[str], before: list[str]) -> Port | Result:
     """Return the port that a command line asks from, or what is printed instead of an answer."""
     name = call.argv[0].rpartition("/")[2]
-    ports = [port for port in call.node.ports if not port.is_ethernet]
+    ports = [port for port in call.node.ports if port.is_infiniband]
     if words[: len(before)] == before:
         words = words[len(before) :]
         if words[:1] == ["-C"] and words[2:] == ["-P", "1"]:

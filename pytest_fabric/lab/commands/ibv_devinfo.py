@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_fabric.lab import gids
 from pytest_fabric.lab.commands.call import Call
-from pytest_fabric.lab.model import Port
+from pytest_fabric.lab.model import UNKNOWN, Port
 from pytest_fabric.lab.process import Result
 
 #: The number of an MTU in libibverbs: `enum ibv_mtu`.
@@ -27,7 +27,7 @@ def run(call: Call) -> Result:
 def _device(port: Port) -> str:
     guid = gids.guid_text(port.guid)
     device = (
-        ("transport:\t\t", "InfiniBand (0)"),
+        ("transport:\t\t", "unspecified (4)" if port.adapter.is_srd else "InfiniBand (0)"),
         ("fw_ver:\t\t\t", port.adapter.firmware),
         ("node_guid:\t\t", guid),
         ("sys_image_guid:\t\t", guid),
@@ -41,10 +41,10 @@ def _device(port: Port) -> str:
         ("state:\t\t", STATES[port.state]),
         ("max_mtu:\t", "4096 (5)"),
         ("active_mtu:\t", f"{port.mtu} ({MTU[port.mtu]})"),
-        ("sm_lid:\t\t", "0" if port.is_ethernet else "1"),
+        ("sm_lid:\t\t", "1" if port.is_infiniband else "0"),
         ("port_lid:\t", str(port.lid)),
         ("port_lmc:\t", "0x00"),
-        ("link_layer:\t", port.layer),
+        ("link_layer:\t", "Unspecified" if port.layer == UNKNOWN else port.layer),
     )
     lines = [f"hca_id:\t{port.device}", *(f"\t{key}\t{value}" for key, value in device)]
     lines += ["\t\tport:\t1", *(f"\t\t\t{key}\t{value}" for key, value in only)]

@@ -12,11 +12,13 @@ NAMES = {
     "MT4129": "ConnectX-7",
     "MT4123": "ConnectX-6",
     "MT4119": "ConnectX-5",
+    "MT41692": "BlueField-3 integrated ConnectX-7",
 }
 
 #: Cards of other makers, by driver.
 OTHERS = {
     "bnxt_en": "Broadcom Inc. and subsidiaries BCM57608 25Gb/50Gb/100Gb/200Gb/400Gb Ethernet",
+    "efa": "Amazon.com, Inc. Elastic Fabric Adapter (EFA)",
     "ice": "Intel Corporation Ethernet Controller E810-C for QSFP",
 }
 
@@ -46,7 +48,7 @@ def run(call: Call) -> Result:
 
 
 def _card(port: Port, call: Call) -> list[str]:
-    kind = "Ethernet" if port.is_ethernet else "Infiniband"
+    kind = "Infiniband" if port.is_infiniband else "Ethernet"
     family = NAMES.get(port.adapter.hca_type, "ConnectX")
     chip = f"Mellanox Technologies {port.adapter.hca_type} Family [{family}]"
     driver = port.adapter.driver

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.model import Port
@@ -28,7 +29,16 @@ def run(call: Call) -> Result:
     port = call.node.netdev(words[1])
     if port is None or not port.is_ethernet:
         return Result(1, "Netlink error: Operation not supported. see dmesg.\n")
-    return Result(0, "".join(f"{line}\n" for line in _lines(port)))
+    if port.adapter.owner == "locked":
+        return Result(1, "Netlink error: Operation not permitted. see dmesg.\n")
+    return Result(0, "".join(f"{line}\n" for line in _lines(shown(port))))
+
+
+def shown(port: Port) -> Port:
+    """Return a port as its host sees it: that of a DPU has settings that nobody made."""
+    if port.adapter.owner == "host":
+        return port
+    return replace(port, trust="pcp", lossless=(), priorities={})
 
 
 def _lines(port: Port) -> Iterator[str]:

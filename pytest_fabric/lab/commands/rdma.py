@@ -37,7 +37,8 @@ def _contexts(place: int, port: Port) -> Iterator[Fields]:
 
 def _queue_pairs(place: int, port: Port) -> Iterator[Fields]:
     where: Fields = {"ifindex": place, "port": 1, "ifname": port.device}
-    for number, kind, holder in MLX5_QPS if port.adapter.driver == "mlx5_core" else CORE_QPS:
+    usual = MLX5_QPS if port.adapter.driver == "mlx5_core" else CORE_QPS
+    for number, kind, holder in () if port.adapter.is_srd else usual:
         state: Fields = {"type": kind, "state": "RTS", "sq-psn": 0}
         yield {**where, "lqpn": number, **state, "comm": holder}
     if port.is_held:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fabric.lab import growth
-from pytest_fabric.lab.drivers import bnxt, ice
+from pytest_fabric.lab.drivers import bnxt, efa, ice
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.tally import Tally
 
@@ -32,6 +32,7 @@ class Shape:
 SHAPES = {
     "mlx5_core": Shape(growth.pma, growth.queue, growth.ethernet, growth.pauses),
     "bnxt_en": Shape(bnxt.pma, bnxt.hardware, bnxt.ethernet, bnxt.pauses),
+    "efa": Shape(efa.none, efa.hardware, efa.none, efa.none, is_hardware_live=True),
     "ice": Shape(ice.pma, ice.hardware, ice.ethernet, ice.pauses, is_hardware_live=True),
 }
 

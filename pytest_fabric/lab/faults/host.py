@@ -43,7 +43,7 @@ def _log(*messages: str) -> Callable[[Node], Node]:
         log=(
             *node.log,
             *(
-                text.format(pci=node.ports[0].pci, netdev=node.ports[0].netdevs[0])
+                text.format(pci=node.ports[0].pci, netdev=next(iter(node.ports[0].netdevs), "eno1"))
                 for text in messages
             ),
         ),

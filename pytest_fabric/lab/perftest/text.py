@@ -44,6 +44,9 @@ PEER_GONE = (
 GID_TYPES = (
     "\n Found Incompatibility issue with GID types.\n Please Try to use a different IP version.\n\n"
 )
+#: What a device says that has no reliable connections.
+NO_CONNECTION = "Unable to create QP.\n Couldn't create IB resources\n"
+
 NO_DEVICE = " Unable to find the Infiniband/RoCE device\n"
 GARBAGE = "%PDF-1.4 \udcff\udcfe segmentation fault at 0x7f\n0.00 0.00 nan\nOK\n"
 

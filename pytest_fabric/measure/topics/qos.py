@@ -125,7 +125,7 @@ def _of_dpu(end: End, metric: str, fact: Fact) -> Fact:
     if fact.value is not None and fact.value in wanted:
         return fact
     said = fact.problem if fact.value is None else f"the host says {fact.value}"
-    return Fact(None, f"{said}: {DPU}", fact.detail)
+    return Fact(None, f"{DPU}; {said}", fact.detail)
 
 
 TOPIC = Topic("qos", sections, read)
