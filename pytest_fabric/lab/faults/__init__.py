@@ -27,8 +27,10 @@ from pytest_fabric.lab.faults import (
     wiring,
 )
 from pytest_fabric.lab.faults.fault import Fault as Fault
-from pytest_fabric.lab.model import Node
+from pytest_fabric.lab.model import ETHERNET, INFINIBAND, UNKNOWN, Node, Port
 from pytest_fabric.results import Port as PortId
+
+LAYERS = (ETHERNET, INFINIBAND)
 
 CATALOGUE = {
     fault.name: fault
@@ -79,7 +81,7 @@ def _parse(text: str, nodes: dict[str, Node], known: Mapping[str, Fault]) -> tup
     if not ports:
         rails = [port.id.rail for port in nodes[node].ports]
         raise ConfigError(f"fault {text!r}: expected {_choice(rail, rails)}, got {rail!r}")
-    wrong = next((port for port in ports.values() if port.layer not in fault.layers), None)
+    wrong = next((port for port in ports.values() if not _has_layer(fault, port)), None)
     if wrong is not None:
         raise ConfigError(
             f"fault {text!r}: expected a port on {fault.layers[0]}, {wrong.id} is on {wrong.layer}"
@@ -91,6 +93,11 @@ def _parse(text: str, nodes: dict[str, Node], known: Mapping[str, Fault]) -> tup
             f"{alone.netdevs[0]}"
         )
     return fault, PortId(node, rail)
+
+
+def _has_layer(fault: Fault, port: Port) -> bool:
+    """Return whether a port can have a fault; what is of neither layer has what both can have."""
+    return port.layer in fault.layers or (port.layer == UNKNOWN and set(LAYERS) <= {*fault.layers})
 
 
 def _choice(got: str, known: Iterable[str]) -> str:
