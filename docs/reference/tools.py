@@ -7,7 +7,7 @@ import sys
 from docs.reference.markdown import code, table, text
 from docs.reference.markdown import page as a_page
 from pytest_fabric.tools import TOOLS, Parser
-from pytest_fabric.tools.allowed import ALLOWED
+from pytest_fabric.tools.allowed import PATTERNS
 
 
 def _about(parser: Parser) -> str:
@@ -18,7 +18,7 @@ def _about(parser: Parser) -> str:
 def page() -> str:
     """Return the page."""
     rows = [(code(name), _about(parser)) for name, parser in TOOLS.items()]
-    allowed = "\n".join(pattern.pattern for pattern in ALLOWED)
+    allowed = "\n".join(PATTERNS)
     return a_page(
         "Tools",
         "`pytest-fabric parse NAME [FILE]` prints as JSON what a tool printed. A text that is not "

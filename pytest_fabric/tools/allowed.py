@@ -25,53 +25,51 @@ NAME = r"[A-Za-z0-9_.:@-]+"
 HOST = r"[A-Za-z0-9:][A-Za-z0-9_.:%-]*"
 
 #: Each pattern must match the whole command line, words joined by single blanks.
-ALLOWED = "|".join(
-    f"(?:{pattern})"
-    for pattern in (
-        rf"grep -s(vx)?H \S+( ({READABLE}))+",
-        rf"grep -E \S.*?( ({READABLE}))+",
-        rf"cat( ({READABLE}))+",
-        r"readlink -f( /sys/bus/pci/devices/[0-9a-f:.]+)+",
-        r"uname -r",
-        r"id -un",
-        rf"have( {NAME})+",
-        rf"usable( ({READABLE}))+",
-        rf"ethtool (-[Saim]|(-I )?--show-fec) {NAME}",
-        r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
-        r"lspci -vvv -D( -s [0-9a-f:.]+)?",
-        rf"mlnx_qos -i {NAME}",
-        rf"dcb -N -j (pfc|app) show dev {NAME}",
-        r"devlink -j dev info",
-        r"dmesg",
-        r"journalctl -k -b --no-pager -o short-monotonic --since=-1h",
-        r"ibv_devinfo",
-        r"lldpcli show neighbors -f json0",
-        rf"lldptool -t -n -i {NAME}",
-        rf"sminfo( -C {NAME} -P \d+)?",
-        rf"iblinkinfo --line( -C {NAME} -P \d+)?( -D 0)?",
-        r"rdma resource show (ctx|qp)",
-        r"show (interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
-        r"show queue watermark unicast",
-        r"(portstat|queuestat) -j",
-        r"sonic-cfggen -d --var-json (PORT_QOS_MAP|QUEUE|WRED_PROFILE)",
-        r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
-        r"stat -c %U:%n( /proc/[0-9]+)+",
-        rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
-        rf"( -I {HOST}){{0,2}} {HOST}",
-        rf"iperf3 -J -s -1 -B {HOST} -p \d{{1,5}}",
-        rf"iperf3 -J -c {HOST} -B {HOST} -p \d{{1,5}} -t \d{{1,4}} -P \d{{1,3}}",
-        r"ss -tinH dst ([0-9.]+|\[[0-9a-f:.]+\]):\d{1,5}",
-        rf"mpirun -np \d{{1,5}} -H {NAME}:\d+(,{NAME}:\d+)* --bind-to numa"
-        r"( -x [A-Z][A-Z0-9_]*=[\w.,:=^/+-]+)* (/[\w./-]+/)?all_reduce_perf"
-        r" -b \d+ -e \d+ -f 2 -g 1 -n \d{1,5}",
-        r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
-        rf"sudo -n -l {NAME}",
-        r"ib_(write|read|send)_lat -V",
-        r"ib_(write|read|send)_(lat|bw)"
-        r"( (-F|-b|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
-        r"|--use_(cuda|rocm)_dmabuf|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
-    )
+PATTERNS = (
+    rf"grep -s(vx)?H \S+( ({READABLE}))+",
+    rf"grep -E \S.*?( ({READABLE}))+",
+    rf"cat( ({READABLE}))+",
+    r"readlink -f( /sys/bus/pci/devices/[0-9a-f:.]+)+",
+    r"uname -r",
+    r"id -un",
+    rf"have( {NAME})+",
+    rf"usable( ({READABLE}))+",
+    rf"ethtool (-[Saim]|(-I )?--show-fec) {NAME}",
+    r"(mlxlink|mstlink) -d [0-9a-f:.]+ -m -c --json",
+    r"lspci -vvv -D( -s [0-9a-f:.]+)?",
+    rf"mlnx_qos -i {NAME}",
+    rf"dcb -N -j (pfc|app) show dev {NAME}",
+    r"devlink -j dev info",
+    r"dmesg",
+    r"journalctl -k -b --no-pager -o short-monotonic --since=-1h",
+    r"ibv_devinfo",
+    r"lldpcli show neighbors -f json0",
+    rf"lldptool -t -n -i {NAME}",
+    rf"sminfo( -C {NAME} -P \d+)?",
+    rf"iblinkinfo --line( -C {NAME} -P \d+)?( -D 0)?",
+    r"rdma resource show (ctx|qp)",
+    r"show (interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
+    r"show queue watermark unicast",
+    r"(portstat|queuestat) -j",
+    r"sonic-cfggen -d --var-json (PORT_QOS_MAP|QUEUE|WRED_PROFILE)",
+    r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
+    r"stat -c %U:%n( /proc/[0-9]+)+",
+    rf"ping -n -c \d{{1,5}} -i \d+(\.\d{{1,3}})? -s \d{{1,5}}( -W \d{{1,2}})?( -M do)?"
+    rf"( -I {HOST}){{0,2}} {HOST}",
+    rf"iperf3 -J -s -1 -B {HOST} -p \d{{1,5}}",
+    rf"iperf3 -J -c {HOST} -B {HOST} -p \d{{1,5}} -t \d{{1,4}} -P \d{{1,3}}",
+    r"ss -tinH dst ([0-9.]+|\[[0-9a-f:.]+\]):\d{1,5}",
+    rf"mpirun -np \d{{1,5}} -H {NAME}:\d+(,{NAME}:\d+)* --bind-to numa"
+    r"( -x [A-Z][A-Z0-9_]*=[\w.,:=^/+-]+)* (/[\w./-]+/)?all_reduce_perf"
+    r" -b \d+ -e \d+ -f 2 -g 1 -n \d{1,5}",
+    r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
+    rf"sudo -n -l {NAME}",
+    r"ib_(write|read|send)_lat -V",
+    r"ib_(write|read|send)_(lat|bw)"
+    r"( (-F|-b|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
+    r"|--use_(cuda|rocm)_dmabuf|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
 )
+ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 
 
 @lru_cache(maxsize=4096)  # the counters of a port are read with the same words again and again

@@ -152,7 +152,10 @@ def test_tools_name_the_card_and_its_maker() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (VENDORS.replace("thor2", "thor9"), "lab.adapters: expected one of thor2, e810, efa, bluefield3"),
+        (
+            VENDORS.replace("thor2", "thor9"),
+            "lab.adapters: expected one of thor2, e810, efa, bluefield3",
+        ),
         (INFINIBAND.replace("lab: {", "lab: {adapters: {ib1: thor2}, "), "no card of InfiniBand"),
     ],
 )
