@@ -117,7 +117,7 @@ class Tcp:
     @property
     def resent(self) -> float | None:
         """Return the share of segments that were sent again, None where it was not told."""
-        if self.retransmits is None or self.mss_bytes is None:
+        if self.retransmits is None or not self.mss_bytes:
             return None
         segments = max(1.0, self.sent_bps * self.seconds / 8 / self.mss_bytes)
         return round(self.retransmits / segments, 6)

@@ -29,7 +29,8 @@ def misses(
 
     Only what the load of others can change is looked at: values of the tool and growth; a way on
     which nothing at all comes back is no matter of load. `past` returns what the baseline has of
-    it, `group` its peers, once all of them are measured: clauses of peers are left out before that.
+    it. `group` are its peers, once all of them are measured: then only limits with a clause of
+    peers are looked at.
     """
     if reach.is_silent(record):
         return False
@@ -38,8 +39,10 @@ def misses(
     peers = None if group is None else lambda: group
     result = PairResult(record, Ledger(), routing=routing, group=peers, past=past)
     usual = {int(profile.traffic.size.number) for profile in profiles}
-    names = dict.fromkeys(name for profile in profiles for name in profile.limits)
-    for metric in names:
+    found = [limit for profile in profiles for limit in profile.limits.items()]
+    names = dict.fromkeys(name for name, _ in found)
+    compared = {name for name, limit in found if any(isinstance(c, Peers) for c in limit.clauses)}
+    for metric in names if group is None else compared:
         if _has_own_limit(metric, record, names):
             continue
         for value in _values(result, metric, usual):

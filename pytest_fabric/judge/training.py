@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, inf, log2
 from statistics import median
 
 from pytest_fabric.config import Workload
@@ -28,6 +28,12 @@ class Work:
     gradients_bytes: float
     compute_s: float
     overlap: float
+
+    def __post_init__(self) -> None:
+        whole = (self.gpus, self.gpus_per_node, self.nics_per_node)
+        sizes = (self.gradients_bytes, self.compute_s, self.overlap)
+        if min(whole) < 1 or not all(0 <= size < inf for size in sizes) or self.overlap > 1:
+            raise ValueError(f"expected a workload, got {self}")
 
     @property
     def nodes(self) -> int:

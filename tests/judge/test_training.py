@@ -63,6 +63,23 @@ def test_half_a_port_doubles_the_time_of_all_and_is_named() -> None:
     assert told.difference_s == pytest.approx(ring_s(POD, PORT), rel=0.01)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gpus": 0},
+        {"gpus_per_node": 0},
+        {"nics_per_node": -1},
+        {"gradients_bytes": float("nan")},
+        {"compute_s": float("inf")},
+        {"overlap": 1.5},
+    ],
+)
+def test_a_run_directory_cannot_say_what_no_cluster_file_can(wrong: dict[str, float]) -> None:
+    """What is read from it would be divided by."""
+    with pytest.raises(ValueError, match="expected a workload"):
+        replace(POD, **wrong)  # type: ignore[arg-type]
+
+
 def test_a_fabric_without_ports_has_no_cost() -> None:
     with pytest.raises(ValueError, match="expected ports, found none"):
         cost(POD, {})

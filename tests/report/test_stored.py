@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_fabric.errors import ConfigError
+from pytest_fabric.judge.training import Work
 from pytest_fabric.report import records, typed
 from pytest_fabric.report.about import About
 from pytest_fabric.report.rundir import RunDirectory
@@ -280,6 +281,15 @@ LARGE = settings(
 # What records hold has been cleaned.
 st.register_type_strategy(str, TEXT)
 st.register_type_strategy(float, st.floats(allow_nan=False))
+st.register_type_strategy(
+    Work,
+    st.builds(
+        Work,
+        *[st.integers(1, 10**6)] * 3,
+        *[st.floats(0, 1e300)] * 2,
+        st.floats(0, 1),
+    ),
+)
 
 
 @LARGE

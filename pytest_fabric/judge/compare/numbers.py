@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean
 
 from pytest_fabric.results import Fact, Measurement
@@ -67,16 +68,17 @@ def matters(metric: str, before: float) -> float:
 def of(record: Measurement) -> Iterator[Number]:
     """Yield the values of a measurement that are there and above zero."""
     for metric, size, unit, value in _all(record):
-        if value is not None and value > 0:
+        if value is not None and 0 < value < inf:
             yield Number(metric, size, unit, value)
 
 
 def of_fact(name: str, fact: Fact) -> tuple[str, Number] | None:
     """Return the tool and the number of a fact that is measured in each run, or None."""
-    if name not in MEASURED_FACTS or not isinstance(fact.value, (int, float)) or fact.value <= 0:
+    value = fact.value
+    if name not in MEASURED_FACTS or isinstance(value, str) or value is None or not 0 < value < inf:
         return None
     tool, metric, unit = MEASURED_FACTS[name]
-    return tool, Number(metric, 0, unit, float(fact.value))
+    return tool, Number(metric, 0, unit, float(value))
 
 
 def _all(record: Measurement) -> Iterator[Row]:

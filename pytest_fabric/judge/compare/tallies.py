@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, isfinite
 from statistics import median
 
 from pytest_fabric.counters import OVERTAKING
@@ -99,7 +99,7 @@ def _counted(run: Run) -> Mapping[Name, float]:
         if topic == "switch_window":
             for target, said in reading.facts.items():
                 for metric, fact in said.items():
-                    if isinstance(fact.value, (int, float)):
+                    if isinstance(fact.value, (int, float)) and isfinite(fact.value):
                         found[metric, target] += fact.value
     return found
 
@@ -114,7 +114,7 @@ def _of(record: Measurement, run: Run) -> Iterator[tuple[Name, float]]:
 def _shares(record: Measurement) -> Iterator[tuple[Name, float]]:
     if record.error is not None or record.doubts:
         return
-    if record.reach:
+    if record.reach and all(one.sent > 0 for one in record.reach):
         yield ("packets lost", record.target), max(one.loss for one in record.reach)
     if record.tcp is not None and record.tcp.resent is not None:
         yield ("segments sent again", record.target), record.tcp.resent

@@ -216,6 +216,27 @@ def test_losses_and_segments_sent_again_count_from_a_thousandth_on() -> None:
     assert small == ()
 
 
+def test_what_no_tool_prints_is_left_out() -> None:
+    """A run directory that somebody edited is no traceback."""
+    odd = replace(ping(PAIRS[0], 100.0), reach=(replace(ping(PAIRS[0], 1.0).reach[0], sent=0),))
+    wrong = replace(tcp(PAIRS[1], float("inf")), started=5.0)
+    assert wrong.tcp is not None
+    wrong = replace(wrong, tcp=replace(wrong.tcp, mss_bytes=0, retransmits=1))
+    runs = [
+        replace(
+            run(name),
+            measured=[Measured(replace(one, started=float(n))) for one in (odd, wrong)]
+            + list(run(name).measured),
+        )
+        for n, name in enumerate(("b1", "b2", "a1", "a2"))
+    ]
+    runs = [with_fact(one, "switch.queue_drops", float("nan"), "switch_window") for one in runs]
+    found = compare(runs[:2], runs[2:])
+
+    assert found.counts == ()
+    assert {one.kind.tool for one in found.findings} == {"ib_write_lat", "ping", "iperf3"}
+
+
 def test_counts_of_a_switch_are_no_facts_that_changed() -> None:
     name, topic = "switch.queue_drops", "switch_window"
     before = [with_fact(run(f"b{n}"), name, 0, topic, PORT) for n in (1, 2)]
