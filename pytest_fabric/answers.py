@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from pytest_fabric import group_answers
+from pytest_fabric import group_answers, together
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC, Declaration
 from pytest_fabric.errors import MeasurementError
@@ -17,11 +17,12 @@ from pytest_fabric.judge.facts import NodeResult, PortResult
 from pytest_fabric.judge.groups import GroupResult
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.peers import Group
+from pytest_fabric.judge.together import TogetherResult
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.ledgers import ledger_of, measured_key
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.metrics import COLLECTIVES, TOPICS
+from pytest_fabric.metrics import COLLECTIVES, TOOLS, TOPICS
 from pytest_fabric.profiles import profiles_of
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, PairGroup, Port, RdmaPort
 from pytest_fabric.sources import Others
@@ -32,7 +33,7 @@ from pytest_fabric.wants import Target
 
 T = TypeVar("T")
 
-Result = PairResult | GroupResult | PortResult | NodeResult | Said
+Result = PairResult | GroupResult | TogetherResult | PortResult | NodeResult | Said
 
 
 class Live(Protocol):
@@ -56,6 +57,7 @@ class Answers:
         without_baseline: bool = False,
     ) -> None:
         self.cluster = inventory.cluster
+        self._inventory = inventory
         self._others = Others(self.cluster, source)
         self._without = (Baseline,) if without_baseline else ()
         self._source = source
@@ -72,6 +74,8 @@ class Answers:
             )
         if declaration.tool in COLLECTIVES:
             self._require_permission(Want(declaration, FABRIC))
+        if declaration.over == "fabric" and declaration.tool in TOOLS:
+            return self._together(item, declaration)
         if declaration.over == "fabric":
             return self._topics.fabric(item, declaration.tool)
         if declaration.tool in TOPICS:
@@ -137,6 +141,17 @@ class Answers:
         past, profiles = partial(self._others.past, want), profiles_of(self.cluster, pair)
         tolerant = all(profile.unstable == "allowed" for profile in profiles)
         return PairResult(*found, group, past, line, tolerant)
+
+    def _together(self, item: pytest.Item, declaration: Declaration) -> TogetherResult:
+        """Return what all pairs measured. Raises MissingValueError where none did."""
+        return together.result(
+            declaration,
+            self._inventory,
+            lambda want: self._awaited(self._source.pair, want),
+            lambda want: self._awaited(self._source.alone, want),
+            self._source.refusal,
+            (ledger_of(item), self.limits(FABRIC).require),
+        )
 
     def _group(self, item: pytest.Item, group: PairGroup, declaration: Declaration) -> GroupResult:
         record, again = self._measured(item, Want(declaration, group))

@@ -201,6 +201,16 @@ GROUP_METRICS = {
     "bisection.slowest": "b/s",
 }
 
+#: What all pairs say together: by how much the medians of hop classes differ beside what hops
+#: explain, leaf pairs that stand out, and what only load made miss: the share of the pairs that ran
+#: beside others, and the places at which it gathers.
+TOGETHER_METRICS = {
+    "hops.unexplained": "s",
+    "hops.odd": "",
+    "contention.share": "",
+    "contention.places": "",
+}
+
 #: What `wiring.switch`, and a switch's neighbour, say where nothing is at the other end.
 NOBODY = "(no neighbour)"
 
@@ -220,7 +230,7 @@ def names() -> tuple[str, ...]:
     reach = [f"{probe}.{name}" for probe in probes for name in REACH_STATISTICS]
     tcp = [f"tcp.{name}" for name in TCP_STATISTICS]
     growth = [f"{name}.growth" for name in MEANINGS]
-    facts = (*LINK_METRICS, *FACT_UNITS, *GROUP_METRICS)
+    facts = (*LINK_METRICS, *FACT_UNITS, *GROUP_METRICS, *TOGETHER_METRICS)
     return (*latency, *bandwidth, *reach, *tcp, *growth, *facts)
 
 
@@ -229,8 +239,8 @@ def unit_of(metric: str) -> str | None:
     plain = re.sub(r"^(ib_\w+)\.[1-9]\d*\.", r"\1.", metric)
     if plain not in names():
         return None
-    if plain in GROUP_METRICS:
-        return GROUP_METRICS[plain]
+    if plain in GROUP_METRICS or plain in TOGETHER_METRICS:
+        return GROUP_METRICS.get(plain) or TOGETHER_METRICS.get(plain, "")
     if plain in LINK_METRICS or plain in FACT_UNITS:
         return LINK_METRICS.get(plain) or FACT_UNITS.get(plain, "")
     statistic = plain.rpartition(".")[2]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from pytest_fabric.declare import FABRIC, layer_of
+from pytest_fabric.declare import FABRIC, Declaration, layer_of
+from pytest_fabric.inventory import Inventory
 from pytest_fabric.markers import declared
 from pytest_fabric.measure.plan import Want
-from pytest_fabric.metrics import TOPICS
+from pytest_fabric.metrics import TOOLS, TOPICS
 from pytest_fabric.parametrize import TARGET, NoTarget, loaded
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.results import Pair, PairGroup, Port
@@ -32,6 +34,9 @@ def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
         declaration = declared(item)
         if not isinstance(target, Pair | PairGroup | Port | str):
             continue
+        if declaration is not None and declaration.over == FABRIC and declaration.tool in TOOLS:
+            wants.update(dict.fromkeys(each_pair(declaration, loaded(item.config))))
+            continue
         all_nodes = loaded(item.config).nodes if target == FABRIC else ()
         is_measured = isinstance(target, Pair | PairGroup)
         if declaration is not None and (is_measured or declaration.tool in TOPICS):
@@ -39,6 +44,12 @@ def wants_of(items: Sequence[pytest.Item]) -> tuple[list[Want], list[Target]]:
         if not is_measured or declaration is None:
             others.update(dict.fromkeys(all_nodes or (target,)))
     return list(wants), list(others)
+
+
+def each_pair(declaration: Declaration, inventory: Inventory) -> list[Want]:
+    """Return what a declaration over the fabric wants of each pair."""
+    single = replace(declaration, over="pair")
+    return [Want(single, pair) for pair in inventory.pairs]
 
 
 def planned(item: pytest.Item) -> Planned:

@@ -2,9 +2,10 @@
 
 A fabric that is never congested proves nothing about PFC and ECN. An incast congests one on
 purpose, which must be answered by marks, notifications or pauses, and must not lose anything.
+What all pairs measured is looked at together besides: hop classes, and what only load made miss.
 """
 
-from pytest_fabric import bisection, catches, incast, measure
+from pytest_fabric import bisection, catches, ib_write_bw, ib_write_lat, incast, measure
 
 
 @catches("class_unknown_leaf")
@@ -95,3 +96,28 @@ def test_bisection_mean(result, limits):
 @measure(bisection())
 def test_bisection_slowest(result, limits):
     assert result.slowest in limits["bisection.slowest"]
+
+
+@catches("slow_spines")
+@measure(ib_write_lat(size=4, over="fabric"))
+def test_hops_explain_latency(result, limits):
+    assert result.unexplained in limits["hops.unexplained"]
+
+
+@catches("leaf_detour")
+@measure(ib_write_lat(size=4, over="fabric"))
+def test_no_leaf_pair_is_odd(result, limits):
+    assert result.odd in limits["hops.odd"]
+
+
+@catches("thin_uplinks")
+@measure(ib_write_bw(over="fabric"))
+def test_contention_is_no_rule(result, limits):
+    """A pair that misses beside others, and holds alone, passes; many of them are a finding."""
+    assert result.contention_share in limits["contention.share"]
+
+
+@catches("shared_slot")
+@measure(ib_write_bw(over="fabric"))
+def test_contention_gathers_nowhere(result, limits):
+    assert result.contention_places in limits["contention.places"]

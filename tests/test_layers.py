@@ -74,6 +74,7 @@ GLUE = {
     "sources",
     "subjects",
     "switch_ends",
+    "together",
     "topic_answers",
     "wants",
     "worker",

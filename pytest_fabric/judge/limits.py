@@ -91,6 +91,11 @@ class Limits:
                 f"{metric}: with fabric.routing {self.routing} flows meet by chance on uplinks, so "
                 "that the mean is judged"
             )
+        if metric == "contention.share" and self.routing not in OVERTAKING:
+            self.skip(
+                f"{metric}: with fabric.routing {self.routing} flows meet by chance on uplinks, so "
+                "that the places at which they do are judged"
+            )
         for profile in self.profiles:
             reason = profile.why_not_available(metric) or _other_layer(profile, metric)
             if reason is not None:

@@ -19,7 +19,8 @@ class Leaf:
     that are under way when it pauses find no buffer. It may delay notifications of congestion, and
     others may keep its uplinks `busy` in part.
     Of its end of the cable: `fec` as SONiC calls it, frames a second that come in damaged, and
-    frames a second of others that lossless queues drop.
+    frames a second of others that lossless queues drop. `late_s` is what each
+    frame to or from another leaf takes longer than over one spine.
     """
 
     uplinks: tuple[float, ...] = ()
@@ -33,6 +34,7 @@ class Leaf:
     fec: str = "rs"
     errors_per_s: float = 0.0
     drops_per_s: float = 0.0
+    late_s: float = 0.0
 
 
 #: A switch that has no way up, and no class for RDMA.

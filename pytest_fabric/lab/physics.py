@@ -77,6 +77,7 @@ def median_s(verb: str, size: int, client: Port, server: Port) -> float:
     spine_cables = hops - 1
     path = hops * SWITCH_S[client.layer] + (2 + spine_cables) * FEC_S
     path += 2 * LEAF_CABLE_S + spine_cables * SPINE_CABLE_S
+    path += client.edge.late_s + server.edge.late_s if spine_cables else 0.0
     payload = _payload_s(size, client, server)
     if verb == "read":
         return SOFTWARE_AND_NIC_S + READ_FETCH_S + 2 * path + payload

@@ -11,11 +11,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pytest_fabric.prove.catalogue import Fault
+from pytest_fabric.prove.wave import RAILS as RAILS
+from pytest_fabric.prove.wave import Injection as Injection
+from pytest_fabric.prove.wave import Wave as Wave
+from pytest_fabric.prove.wave import leaf as leaf
 
 #: Kinds of tests by what they measure. Those first that wait long: for tools that hang.
 GROUPS = (
     *("reach", "bandwidth", "latency"),
-    *("node", "incast", "wide incast", "bisection", "collective", "facts"),
+    *("node", "incast", "wide incast", "bisection", "across", "collective", "facts"),
 )
 
 #: Those whose pairs run at the same moment.
@@ -24,14 +28,15 @@ TOGETHER = ("node", "incast", "wide incast", "bisection")
 #: Those with a receiver: where its leaf is its own, its senders are the nodes behind it.
 INCASTS = ("incast", "wide incast")
 
-RAILS = ("rail0", "rail1")
-
 #: Nodes of a cell: a ring of three tells which end of a pair is at fault, in both directions.
 RING = 3
 
 #: Nodes of each side of a bisection, and sides beside the one with a fault: one gets its traffic,
 #: and the other two show what is usual.
 SIDE, OTHERS = 2, 3
+
+#: Leaves of what is seen of all pairs at once: 15 pairs of leaves, of which 10 are without one.
+LEAVES = 6
 
 #: Nodes without a fault beside those of the cells, where no pair has two healthy ends.
 HEALTHY = 2
@@ -53,61 +58,6 @@ class Check:
     def name(self) -> str:
         """Return the name of the function."""
         return self.id.rpartition("::")[2]
-
-
-@dataclass(frozen=True)
-class Injection:
-    """A fault at a place; its effect may show at `ports` and `nodes`, and name these or `names`."""
-
-    fault: str
-    place: str
-    ports: frozenset[str]
-    nodes: frozenset[str]
-    names: frozenset[str]
-    is_everywhere: bool = False
-
-
-@dataclass(frozen=True)
-class Wave:
-    """One run: `nodes` are in order with the cell of each, `checks` are ids of functions.
-
-    `targets` are the only ones that checks are run for, all where there are none. `routing` is that
-    of the fabric where it is not the user's. With `bonds` each port has two network devices.
-    """
-
-    name: str
-    layer: str
-    group: str
-    nodes: tuple[tuple[str, int], ...]
-    injections: tuple[Injection, ...]
-    checks: tuple[str, ...]
-    rails: tuple[str, ...] = RAILS
-    targets: tuple[str, ...] = ()
-    routing: str | None = None
-    bonds: bool = False
-
-    def leaf(self, node: str, cell: int, rail: str) -> str:
-        """Return the name of the leaf that a port is on."""
-        return leaf(node if self.targets else cell, rail)
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Return the pairs to measure: a ring on each rail of each cell."""
-        cells: dict[int, list[str]] = {}
-        for node, cell in self.nodes:
-            cells.setdefault(cell, []).append(node)
-        return tuple(
-            (f"{one}:{rail}", f"{other}:{rail}")
-            for nodes in cells.values()
-            if len(nodes) > 1
-            for rail in self.rails
-            for one, other in zip(nodes, [*nodes[1:], nodes[0]], strict=True)
-        )
-
-
-def leaf(owner: int | str, rail: str) -> str:
-    """Return the name of the leaf that a rail of a cell, or of a node, is on."""
-    return f"leaf-{owner}-{rail}"
 
 
 @dataclass
@@ -162,7 +112,7 @@ def waves(
 
 def _is_apart(fault: Fault, group: str) -> bool:
     """Return whether a fault has a wave for itself: it shows everywhere, or in a single value."""
-    return fault.spread == "fabric" or group in ("bisection", "collective")
+    return fault.spread == "fabric" or group in ("bisection", "across", "collective")
 
 
 def _layer(fault: Fault, usual: str) -> str:
@@ -176,13 +126,16 @@ def _catchers(checks: Sequence[Check], fault: Fault) -> list[Check]:
 def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check]) -> Wave:
     group = name.partition(",")[0]
     needed = max((check.nodes for check in checks), default=1)
-    usual = {"facts": 1, "bisection": SIDE}.get(group, RING)
+    usual = {"facts": 1, "bisection": SIDE, "across": SIDE}.get(group, RING)
     ground = _Ground(group, max(usual, needed))
     injections = tuple(_inject(fault, ground) for fault in faults)
     if group == "facts":
         ground.cell(HEALTHY)
     if group == "bisection":
         for _ in range(OTHERS):
+            ground.cell(SIDE)
+    if group == "across":
+        for _ in range(LEAVES - len(faults)):
             ground.cell(SIDE)
     targets = _receivers(ground) if group in INCASTS else ()
     is_single = group in (*INCASTS, "bisection")
@@ -195,7 +148,7 @@ def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check
         tuple(check.id for check in checks),
         rails=RAILS[:1] if is_single else RAILS,
         targets=targets,
-        routing=_routing(faults) if group == "bisection" else None,
+        routing=_routing(faults, group),
     )
 
 
@@ -226,9 +179,13 @@ def _receivers(ground: _Ground) -> tuple[str, ...]:
     return (*chain.from_iterable(ports[:2] for ports in faulty), healthy[0])
 
 
-def _routing(faults: Sequence[Fault]) -> str | None:
-    """Return the routing that shows faults: one uplink of many is found where all carry alike."""
-    return "adaptive" if any("uplink" in fault.places for fault in faults) else None
+def _routing(faults: Sequence[Fault], group: str) -> str | None:
+    """Return the routing that shows faults: one uplink of many is found where all carry alike.
+
+    So is contention, which static hashing makes by chance too.
+    """
+    is_uplink = group == "bisection" and any("uplink" in fault.places for fault in faults)
+    return "adaptive" if is_uplink or group == "across" else None
 
 
 def _inject(fault: Fault, ground: _Ground) -> Injection:

@@ -17,7 +17,7 @@ from pytest_fabric.declare import rdma_reach
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import user_path
 from pytest_fabric.markers import declared
-from pytest_fabric.metrics import LATENCY_TOOLS, PROBES
+from pytest_fabric.metrics import LATENCY_TOOLS, PROBES, TOOLS
 from pytest_fabric.parametrize import loaded
 from pytest_fabric.prove import catalogue, plan, table
 from pytest_fabric.prove.drive import Driver, Shown, Site
@@ -167,6 +167,8 @@ def group_of(item: pytest.Item) -> str:
         return "collective"
     if declaration.tool == "switch_window":
         return "bandwidth"  # switches count what the pairs of others send
+    if declaration.over == "fabric" and declaration.tool in TOOLS:
+        return "across"
     if declaration.over != "pair":
         return "facts"
     if declaration.tool in PROBES or declaration == rdma_reach():

@@ -20,6 +20,7 @@ CHANGES = {
     "link_speed": "speed_bps",
     "pause_rx": "paused",
     "pcie_width": "pcie_width",
+    "gpu_detour": "gpu_passes",
     "default_class": "best_effort",
     "server_dies": "server_dies",
     "port_down": "state",

@@ -41,6 +41,8 @@ def touched(fault: str, text: str = TWO) -> set[str]:
         ("pfc_off_leaf@leaf-9", {f"gpu00{number}:rail0" for number in (5, 6, 7, 8)}),
         ("half_uplink@leaf-9/uplink2", {f"gpu00{number}:rail0" for number in (5, 6, 7, 8)}),
         ("congested_leaf@leaf-1", {f"gpu00{number}:rail1" for number in (1, 2, 3, 4)}),
+        ("leaf_detour@leaf-9", {f"gpu00{number}:rail0" for number in (5, 6, 7, 8)}),
+        ("thin_uplinks@rail1", {f"gpu00{number}:rail1" for number in (1, 2, 3, 4)}),
         ("slow_rail@rail1", {f"gpu00{number}:rail1" for number in (1, 2, 3, 4)}),
     ],
 )

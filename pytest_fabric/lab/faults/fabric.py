@@ -25,6 +25,10 @@ def _half(port: Port, number: int) -> Port:
     return replace(port, edge=replace(port.edge, uplinks=tuple(uplinks)))
 
 
+def _one_uplink(port: Port) -> Port:
+    return replace(port, edge=replace(port.edge, uplinks=port.edge.uplinks[:1]))
+
+
 LEAVES: tuple[Fault, ...] = (
     Fault(
         "class_lost_leaf",
@@ -98,6 +102,14 @@ LEAVES: tuple[Fault, ...] = (
         spread="leaf",
     ),
     Fault(
+        "leaf_detour",
+        ("leaf",),
+        "what the leaf exchanges with others goes over more switches: 0.8 us in each direction",
+        "a leaf that lost its uplinks to the spines of its pod, and is reached through another pod",
+        on_port=_leaf(late_s=0.8e-6),
+        spread="leaf",
+    ),
+    Fault(
         "half_uplink",
         ("uplink",),
         # Not with ecmp: hashed flows meet by chance, so that only the mean is judged there, and one
@@ -111,6 +123,22 @@ LEAVES: tuple[Fault, ...] = (
 )
 
 RAILS: tuple[Fault, ...] = (
+    Fault(
+        "slow_spines",
+        ("rail",),
+        "what goes from leaf to leaf of the rail takes 1 us longer, everywhere alike",
+        "spines that store frames and send them on whole, or one more tier than is planned",
+        on_port=_leaf(late_s=0.5e-6),
+        spread="fabric",
+    ),
+    Fault(
+        "thin_uplinks",
+        ("rail",),
+        "the leaves of the rail have one uplink each: a pair fits, and two do not",
+        "spines that are drained for maintenance, or links to them that were never brought up",
+        on_port=_one_uplink,
+        spread="fabric",
+    ),
     Fault(
         "slow_rail",
         ("rail",),
