@@ -71,6 +71,9 @@ PATTERNS = (
 )
 ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 
+#: Any of them, as one pattern: a command is looked up among all at once.
+ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
+
 
 @lru_cache(maxsize=4096)  # the counters of a port are read with the same words again and again
 def _is_allowed(line: str, words: tuple[str, ...]) -> bool:
