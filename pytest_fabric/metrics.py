@@ -180,6 +180,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "switch.queue_drops": "",
         "switch.pause_sent": "",
         "switch.pause_received": "",
+        "switch.ecn_marked": "",
     },
 }
 

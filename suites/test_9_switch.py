@@ -31,3 +31,10 @@ def test_switch_sends_no_pause(result, limits):
 @measure(switch_window())
 def test_switch_receives_no_pause(result, limits):
     assert result.pause_received in limits["switch.pause_received"]
+
+
+@catches("ecn_thresholds_missing")
+@measure(switch_window(congested=True))
+def test_switch_marks_what_congests_it(result, limits):
+    """At the ports in front of the receivers of incasts, where ECN is declared."""
+    assert result.ecn_marked in limits["switch.ecn_marked"]

@@ -25,7 +25,8 @@ class Declaration:
     `iterations` are packets. `streams` are connections of TCP side by side. A group of pairs that
     are measured at once is made on a `node`, a receiver (`incast`, of so many `senders`) or the
     fabric (`bisection`): `is_group` says so. `memory` is `gpu` where messages
-    lie in the memory of GPUs, of the kind that the profiles declare.
+    lie in the memory of GPUs, of the kind that the profiles declare. `congested` says that a
+    window is looked at for what forced congestion did in it.
     """
 
     tool: str
@@ -40,6 +41,7 @@ class Declaration:
     streams: int | None = None
     senders: int | None = None
     memory: str | None = None
+    congested: bool | None = None
 
     @property
     def is_group(self) -> bool:
@@ -58,6 +60,7 @@ class Declaration:
             "streams": self.streams,
             "senders": self.senders,
             "memory": self.memory,
+            "congested": self.congested,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])

@@ -60,12 +60,13 @@ def switch_facts() -> Declaration:
     return Declaration("switch", "port")
 
 
-def switch_window() -> Declaration:
+def switch_window(congested: bool = False) -> Declaration:
     """Declare what the switch end of a port's cable counted while the run loaded the fabric.
 
     It ends when all that the run measures has been measured: such tests belong behind all others.
+    `congested` says that a test is about what incasts made the switch do.
     """
-    return Declaration("switch_window", "port")
+    return Declaration("switch_window", "port", congested=congested or None)
 
 
 def _topic(topic: str, over: str, usual: str) -> Declaration:

@@ -17,6 +17,7 @@ from pytest_fabric.measure.dispatch import Again, Company, Dispatcher, Free
 from pytest_fabric.measure.fabric import Fabric, nodes_of
 from pytest_fabric.measure.known import Known, Misses, is_to_confirm
 from pytest_fabric.measure.leases import LeaseWaits
+from pytest_fabric.measure.loads import Loads
 from pytest_fabric.measure.makers import Makers
 from pytest_fabric.measure.peer_groups import PeerGroups
 from pytest_fabric.measure.plan import Job, Policy, Want
@@ -69,7 +70,7 @@ class Engine:
         self._given_up: set[str] = set()
         self._waits = LeaseWaits(policy.lease_wait_s)
         self._known = Known((), misses, policy.confirm)
-        self._loads: set[str] = set()
+        self._loads = Loads()
         self.taken_over = 0
         self._over: Failure | None = None
         self._deadline = Deadline(policy.timeout_s, self._time_is_over)
@@ -133,10 +134,10 @@ class Engine:
         names = tuple(self._jobs[key].name for key in status.running)
         return Progress(names, status.waiting, status.done, status.left_s)
 
-    def rest(self) -> frozenset[str]:
+    def rest(self) -> Loads:
         """Wait until all has been measured; return the loads that were made."""
         self._dispatcher.rest()
-        return frozenset(self._loads)
+        return self._loads
 
     def stop(self) -> None:
         """Start nothing more; what runs ends with its sessions."""
@@ -233,6 +234,8 @@ class Engine:
     def _perform(self, task: Task, company: Company, free: Free) -> Measurement | Again:
         """Make a measurement, and settle it unless it is to be made again."""
         job = self._jobs[task.key]
+        if job.load == "disruptive":
+            self._fabric.switches.congest()
         record = self._makers.make(job, free)
         again = None if self._over else self._waits.again(job.key, record)
         if again is not None:
@@ -244,7 +247,7 @@ class Engine:
     def _settled(self, task: Task, company: Company, record: Measurement) -> Measurement:
         """Complete the record of a measurement, keep it, and let follow what it calls for."""
         job = self._jobs[task.key]
-        self._loads.add(job.load)
+        self._loads = self._loads.and_of(job, record)
         record = replace(
             self._waits.told(job.key, record),
             beside=beside(job, [self._jobs[key] for key in company.keys]),

@@ -68,9 +68,8 @@ class Reality:
         if topic == switches.FACTS:
             return self._fabric.switches.facts(node)
         if topic == switches.WINDOW:
-            loads = self._engine.rest()
-            forced = "disruptive" in loads if loads else None
-            return self._fabric.switches.window(node, forced, self._windows.get((topic, node)))
+            known = self._windows.get((topic, node))
+            return self._fabric.switches.window(node, self._engine.rest(), known)
         return self._fabric.reading(TOPICS[topic], node)
 
     def shell(self, node: str) -> CheckedSession:

@@ -165,8 +165,8 @@ def group_of(item: pytest.Item) -> str:
         return "bisection" if declaration.tool == "bisection" else "node"
     if declaration.tool == "collective":
         return "collective"
-    if declaration.tool == "switch_window":
-        return "bandwidth"  # switches count what the pairs of others send
+    if declaration.tool == "switch_window":  # switches count what others send
+        return "incast" if declaration.congested else "bandwidth"
     if declaration.over == "fabric" and declaration.tool in TOOLS:
         return "across"
     if declaration.over != "pair":
@@ -179,7 +179,9 @@ def group_of(item: pytest.Item) -> str:
 def _nodes(item: pytest.Item) -> int:
     """Return how many nodes an item needs at least: an incast a receiver and its senders."""
     declaration = declared(item)
-    return 1 + (declaration.senders or 0) if declaration is not None else 1
+    if declaration is None:
+        return 1
+    return 1 + (SENDERS if declaration.congested else declaration.senders or 0)
 
 
 def is_unrestricted(config: pytest.Config) -> bool:

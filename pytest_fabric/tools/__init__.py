@@ -53,6 +53,7 @@ from pytest_fabric.tools import (
     sonic_queues,
     sonic_status,
     sonic_watermark,
+    sonic_wred,
     ss,
     sysctl,
 )
@@ -118,6 +119,7 @@ TOOLS: Mapping[str, Parser] = {
     "sonic-lldp": Parser(sonic_lldp.records, _unversioned),
     "sonic-status": Parser(sonic_status.records, _unversioned),
     "sonic-queues": Parser(sonic_queues.records, _unversioned),
+    "sonic-wred": Parser(sonic_wred.records, _unversioned),
     "sonic-config": Parser(sonic_config.records, _unversioned),
     "sonic-db": Parser(sonic_db.records, _unversioned),
     "ethtool": Parser(ethtool.records, _unversioned),

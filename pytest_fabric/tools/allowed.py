@@ -50,7 +50,7 @@ PATTERNS = (
     r"rdma resource show (ctx|qp)",
     r"show (interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
     r"show queue watermark unicast",
-    r"(portstat|queuestat) -j",
+    r"(portstat|queuestat|wredstat) -j",
     r"sonic-cfggen -d --var-json (PORT_QOS_MAP|QUEUE|WRED_PROFILE)",
     r"nvidia-smi --query-compute-apps=pid,process_name --format=csv",
     r"stat -c %U:%n( /proc/[0-9]+)+",

@@ -21,6 +21,7 @@ from pytest_fabric.tools import (
     sonic_queues,
     sonic_status,
     sonic_watermark,
+    sonic_wred,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +114,7 @@ def test_every_counter_is_there_for_every_port() -> None:
     ports = [row.port for row in sonic_status.parse(text(STATUS))]
     counted = sonic_counters.parse(text("portstat -j"))
     queues = sonic_queues.parse(text("queuestat -j"))
+    marked = sonic_wred.parse(text("wredstat -j"))
     frames = sonic_pfc.parse(text("show pfc counters"))
 
     assert sorted(row.port for row in counted) == sorted(ports)
@@ -121,6 +123,9 @@ def test_every_counter_is_there_for_every_port() -> None:
         (port, number) for port in ports for number in range(8)
     }
     assert {row.dropped_packets for row in queues} == {0}
+    assert {(row.port, row.number) for row in marked if row.marked_packets} == {
+        (port, 3) for port in ports
+    }
     assert len(frames) == 2 * len(ports)
     assert [row.port for row in sonic_counters.parse(text(FEC))] == ports
     marks = sonic_watermark.parse(text("show queue watermark unicast"))
@@ -130,7 +135,9 @@ def test_every_counter_is_there_for_every_port() -> None:
 FEC = "show interfaces counters fec-stats"
 
 
-@pytest.mark.parametrize("line", ["show version", "portstat", "queuestat -c", "sonic-cfggen -w"])
+@pytest.mark.parametrize(
+    "line", ["show version", "portstat", "queuestat -c", "wredstat -c", "sonic-cfggen -w"]
+)
 def test_other_words_are_refused(line: str) -> None:
     assert run(line).status == 2
 

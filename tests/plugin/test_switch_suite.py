@@ -83,7 +83,7 @@ def test_resumed_and_with_workers(site: pytest.Pytester) -> None:
     few = (*CHOSEN, "--fabric-nodes=gpu[001-002]")
     assert run(site, *few, "-n1").ret == 0
     first = latest(site).resolve()
-    assert len({v.check for v in verdicts(site) if v.layer == "switch"}) == 12
+    assert len({v.check for v in verdicts(site) if v.layer == "switch"}) == 13
 
     resumed = run(site, *few, f"--fabric-resume={first}")
 

@@ -96,6 +96,7 @@ COMMANDS: Mapping[str, Command] = {
 SONIC: Mapping[str, Command] = {
     "portstat": portstat.ports,
     "queuestat": portstat.queues,
+    "wredstat": portstat.marks,
     "show": show.run,
     "sonic-cfggen": sonic_cfggen.run,
     **{name: COMMANDS[name] for name in ("cat", "echo", "hostname", "id", "sleep", "uname")},

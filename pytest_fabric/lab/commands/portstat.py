@@ -1,4 +1,4 @@
-"""SONiC's `portstat -j` and `queuestat -j`: what ports and queues have counted."""
+"""SONiC's `portstat -j`, `queuestat -j` and `wredstat -j`: what ports and queues have counted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pytest_fabric.lab.traffic import Tally
 
 #: Bytes of a frame on the average, of what was moved before the lab began.
 FRAME = 4096
+
+#: Packets that were marked before the lab began.
+OLDER = 4711
 
 
 def ports(call: Call) -> Result:
@@ -65,6 +68,30 @@ def _queues(call: Call, socket: Socket) -> dict[str, object]:
     for queue in range(PRIORITIES, 2 * PRIORITIES):
         names = ("totalpacket", "totalbytes", "droppacket", "dropbytes")
         rows[f"MC{queue}"] = dict.fromkeys(names, "0")
+    return rows
+
+
+def marks(call: Call) -> Result:
+    """Print what every queue of every port has marked; none has dropped early."""
+    if call.argv[1:] != ("-j",):
+        return Result(2, stderr="wredstat: the lab answers only: wredstat -j\n")
+    found = {one.name: _marks(call, one) for one in sockets(call.node, call.fabric)}
+    return Result(0, f"{json.dumps(found, indent=4, sort_keys=True)}\n")
+
+
+def _marks(call: Call, socket: Socket) -> dict[str, object]:
+    host = socket.host
+    marking = host.edge.marks[:1] if host is not None else ()
+    marked = int(call.fabric.traffic.tally(host).marked) if host is not None else 0
+    rows: dict[str, object] = {"time": "2026-11-29T21:00:00.000000"}
+    for queue in range(PRIORITIES):
+        packets = OLDER + marked if queue in marking else 0
+        rows[f"UC{queue}"] = {
+            "wreddroppacket": "0",
+            "wreddropbytes": "0",
+            "ecnmarkedpacket": str(packets),
+            "ecnmarkedbytes": str(packets * FRAME),
+        }
     return rows
 
 

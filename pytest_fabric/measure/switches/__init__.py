@@ -1,6 +1,7 @@
 """The switches of a run: what each says of its ends of the cables, at the start and over the run.
 
-A switch is asked once for facts, once for counters before the first load, and once behind the last.
+A switch is asked once for facts, once for counters before the first load, once before congestion is
+forced, and once behind the last load.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from pytest_fabric.config import SWITCHES, Cluster
 from pytest_fabric.errors import FabricError, MeasurementError
+from pytest_fabric.measure.loads import Loads
 from pytest_fabric.measure.plan import Want
 from pytest_fabric.measure.record import slip
 from pytest_fabric.measure.switches import captured, counts, facts
@@ -52,13 +54,21 @@ def asked(wants: Iterable[Want], cluster: Cluster) -> list[tuple[str, str]]:
     return list(found)
 
 
-def captured_window(switch: str, folder: Path, forced: bool) -> Window:
-    """Return the window that a site has captured. Raises MeasurementError."""
-    seconds = captured.window_s(switch, folder, counts.SECTIONS)
-    before, after = (
-        captured.read(switch, folder, when, counts.SECTIONS) for when in ("before", "after")
-    )
-    return Window(before, after, seconds, forced)
+def captured_window(switch: str, folder: Path, loads: Loads) -> Window:
+    """Return the window that a site has captured, which must be that of the run's load.
+
+    `middle/` is what it has captured before congestion was forced, if it has. Raises
+    MeasurementError.
+    """
+    names = captured.there(folder, counts.SECTIONS)
+    span = captured.span(switch, folder, names)
+    captured.require_load(switch, folder, span, loads)
+    before, after = (captured.read(switch, folder, when, names) for when in ("before", "after"))
+    quiet = None
+    if loads.is_forced and (folder / "middle").is_dir():
+        captured.require_quiet(switch, folder, names, span, loads)
+        quiet = captured.read(switch, folder, "middle", names)
+    return Window(before, after, span[1] - span[0], loads.is_forced, quiet, loads.receivers)
 
 
 class Switches:
@@ -77,6 +87,8 @@ class Switches:
         self._now = now
         self._locks = {name: threading.RLock() for name in cluster.switches}
         self._first: dict[str, First | FabricError] = {}
+        self._quiet: dict[str, Mapping[str, Outcome] | FabricError] | None = None
+        self._congesting = threading.Lock()
         self._readings: dict[tuple[str, str], Reading | FabricError] = {}
 
     def begin(self, wanted: Iterable[tuple[str, str]]) -> None:
@@ -84,20 +96,35 @@ class Switches:
         with ThreadPoolExecutor(AT_ONCE, "fabric switches") as threads:
             list(threads.map(lambda pair: self._begin(*pair), wanted))
 
+    def congest(self) -> None:
+        """Read the counters once more, before the first load that forces congestion; once."""
+        with self._congesting:
+            if self._quiet is None:
+                names = [name for name, first in self._first.items() if isinstance(first, First)]
+                with ThreadPoolExecutor(AT_ONCE, "fabric switches") as threads:
+                    self._quiet = dict(zip(names, threads.map(self._later, names), strict=True))
+
+    def _later(self, switch: str) -> Mapping[str, Outcome] | FabricError:
+        """Return the counters of a switch as they are now, or why it does not tell them."""
+        try:
+            return self._ask(switch, Collect({**counts.WAIT, **counts.SECTIONS}, DEADLINE_S))
+        except FabricError as error:
+            return error
+
     def facts(self, switch: str) -> Reading:
         """Return how a switch is set up. Raises TransportError, MeasurementError."""
         return self._once(FACTS, switch, lambda: self._facts(switch))
 
-    def window(self, switch: str, forced: bool | None, known: Reading | None = None) -> Reading:
+    def window(self, switch: str, loads: Loads, known: Reading | None = None) -> Reading:
         """Return what a switch has counted since the start of the run, once.
 
-        `forced` says that congestion was forced meanwhile, None that nothing was measured; `known`
-        is the window of the run that is resumed. Raises TransportError, MeasurementError.
+        `loads` are those of the run so far; `known` is the window of the run that is resumed.
+        Raises TransportError, MeasurementError.
         """
         earlier = known.facts if known is not None else None
-        if earlier is not None and forced is None:
+        if earlier is not None and not loads.kinds:
             return self._once(WINDOW, switch, lambda: earlier)
-        return self._once(WINDOW, switch, lambda: self._window(switch, bool(forced), earlier))
+        return self._once(WINDOW, switch, lambda: self._window(switch, loads, earlier))
 
     def _begin(self, topic: str, switch: str) -> None:
         try:
@@ -135,10 +162,10 @@ class Switches:
             outcomes = captured.read(switch, folder, "before", facts.SECTIONS)
         return facts.read_facts(ends(self._cluster, switch), outcomes)
 
-    def _window(self, switch: str, forced: bool, earlier: Facts | None) -> Facts:
+    def _window(self, switch: str, loads: Loads, earlier: Facts | None) -> Facts:
         folder = self._cluster.switches[switch].files
         if folder is not None:
-            window = captured_window(switch, folder, forced)
+            window = captured_window(switch, folder, loads)
         else:
             first = self._first.get(switch)
             if first is None:
@@ -150,6 +177,11 @@ class Switches:
                 )
             if isinstance(first, FabricError):
                 raise first.with_traceback(None)
+            quiet = (self._quiet or {}).get(switch)
+            if isinstance(quiet, FabricError):
+                raise quiet.with_traceback(None)
             after = self._ask(switch, Collect({**counts.WAIT, **counts.SECTIONS}, DEADLINE_S))
-            window = Window(first.outcomes, after, self._now() - first.moment, forced)
+            seconds = self._now() - first.moment
+            rest = (loads.is_forced, quiet, loads.receivers)
+            window = Window(first.outcomes, after, seconds, *rest)
         return counts.read_window(ends(self._cluster, switch), window, earlier)

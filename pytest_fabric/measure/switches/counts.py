@@ -3,60 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pytest_fabric.measure.switches.far import Facts, Far, find, told
+from pytest_fabric.measure.switches.marks import ecn_marked
+from pytest_fabric.measure.switches.reading import SECTIONS as SECTIONS
+from pytest_fabric.measure.switches.reading import WAIT as WAIT
+from pytest_fabric.measure.switches.reading import Window as Window
+from pytest_fabric.measure.switches.reading import grown, peak
 from pytest_fabric.measure.topics.heard import Outcomes, Unread
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import (
-    sonic_counters,
-    sonic_pfc,
-    sonic_queues,
-    sonic_status,
-    sonic_watermark,
-)
+from pytest_fabric.tools import sonic_counters, sonic_pfc, sonic_queues, sonic_status
 from pytest_fabric.tools.sonic_counters import PortCounters
 
 METRICS = TOPICS["switch_window"]
 
-#: The commands by section; files that a site captures have these names.
-SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "status": sonic_status.command(),
-    "counters": sonic_counters.command(),
-    "fec": sonic_counters.command("fec-stats"),
-    "pause": sonic_pfc.command(),
-    "drops": sonic_queues.command(),
-    "peaks": sonic_watermark.command("queue_unicast"),
-}
-
-#: Seconds until what was counted is in the switch's database: it collects queues every 10 s, ports
-#: every second (defaults of `counterpoll` in sonic-net/sonic-utilities).
-REFRESH_S = 11
-
-#: What stands before the second reading.
-WAIT: Mapping[str, tuple[str, ...]] = {
-    "wait": ("sleep", f"{REFRESH_S / 2:g}"),
-    "wait-on": ("sleep", f"{REFRESH_S / 2:g}"),
-}
-
 #: Packets below which a window shows nothing: one ping of this program has 3,000.
 MOVED = 1000
 
-FORCED = "this run has forced congestion, under which a lossless fabric must pause"
-
-
-@dataclass(frozen=True)
-class Window:
-    """Two readings of a switch, and the seconds between them.
-
-    `forced` says that congestion was forced meanwhile.
-    """
-
-    before: Outcomes
-    after: Outcomes
-    seconds: float
-    forced: bool = False
+FORCED = (
+    "this run has forced congestion, under which a lossless fabric must pause, and nothing was "
+    "captured before that: capture `middle/`"
+)
 
 
 class Idle(Unread):
@@ -99,7 +68,7 @@ def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
         status = told(window.after, "status", SECTIONS, sonic_status.parse)
         port = find(far, status).port
         where = f"{far.cable.place} ({port})"
-        moved = sum(_grown(name, *_counters(window, port, name)) for name in ("rx_ok", "tx_ok"))
+        moved = sum(grown(name, *_counters(window, port, name)) for name in ("rx_ok", "tx_ok"))
         if moved < MOVED:
             raise Idle(
                 f"expected {MOVED:,} packets or more over the cable, found {moved:,} in "
@@ -119,18 +88,6 @@ def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
             continue
         detail = tuple(f"{where}: {line}" for line in (*fact.detail, shown))
         yield metric, Fact(fact.value, fact.problem, detail, fact.inapplicable)
-
-
-def _grown(name: str, before: float | None, after: float | None) -> int:
-    """Return the growth of a counter. Raises Unread where it is not there, or went back."""
-    if before is None or after is None:
-        raise Unread(f"the switch does not count {name}: see not_available")
-    if after < before:
-        raise Unread(
-            f"{name} went back from {before:,.0f} to {after:,.0f}: somebody has cleared the "
-            "counters, or the switch was restarted: run it again"
-        )
-    return int(after - before)
 
 
 def _counters(
@@ -154,7 +111,7 @@ def _of(rows: Sequence[PortCounters], port: str) -> PortCounters:
 
 
 def _rx_errors(far: Far, port: str, window: Window) -> Fact:
-    return Fact(_grown("RX_ERR", *_counters(window, port, "rx_errors")))
+    return Fact(grown("RX_ERR", *_counters(window, port, "rx_errors")))
 
 
 def _fec_uncorrected(far: Far, port: str, window: Window) -> Fact:
@@ -166,7 +123,7 @@ def _fec_uncorrected(far: Far, port: str, window: Window) -> Fact:
         return Fact(None, inapplicable="this release of the switch shows no FEC counters")
     if values == (None, None):
         return Fact(None, inapplicable="the switch counts no FEC at this port")
-    return Fact(_grown("FEC_UNCORR", *values))
+    return Fact(grown("FEC_UNCORR", *values))
 
 
 def _queue_drops(far: Far, port: str, window: Window) -> Fact:
@@ -176,9 +133,9 @@ def _queue_drops(far: Far, port: str, window: Window) -> Fact:
     total, lines = 0, []
     for number in far.lossless:
         values = [_dropped(port, number, one) for one in (window.before, window.after)]
-        grown = _grown(f"drops of queue {number}", *values)
-        total += grown
-        lines.append(f"queue {number} dropped {grown:,} packets{_peak(port, number, window)}")
+        more = grown(f"drops of queue {number}", *values)
+        total += more
+        lines.append(f"queue {number} dropped {more:,} packets{peak(port, number, window)}")
     return Fact(total, detail=tuple(lines))
 
 
@@ -194,34 +151,33 @@ def _dropped(port: str, number: int, outcomes: Outcomes) -> int | None:
     return mine[0].dropped_packets
 
 
-def _peak(port: str, number: int, window: Window) -> str:
-    """Return how full a queue was at most, for people: nothing is held against it."""
-    try:
-        marks = told(window.after, "peaks", SECTIONS, sonic_watermark.parse)
-    except Unread:
-        return ""  # information that a platform may not have
-    peaks = [
-        peak
-        for mark in marks
-        if mark.port == port
-        for place, peak in zip(mark.numbers, mark.peak_bytes, strict=True)
-        if place == number and peak is not None
-    ]
-    return f", at most {peaks[0]:,} B full" if peaks else ""
-
-
 def _pauses(direction: str, port: str, window: Window, lossless: Sequence[int]) -> Fact:
+    """Return the pause frames of where no congestion was forced, which are never right."""
+    quiet = window.without_congestion()
+    if quiet is None:
+        told = _paused(direction, port, window, lossless)
+        shown = f"{', '.join(told.detail)}: {FORCED}"
+        return Fact(None, inapplicable=shown) if told.value else told
+    if window.forced:
+        moved = sum(grown(name, *_counters(quiet, port, name)) for name in ("rx_ok", "tx_ok"))
+        if moved < MOVED:
+            why = f"{moved:,} packets before congestion was forced are too few to show pauses"
+            return Fact(None, inapplicable=why)
+    told = _paused(direction, port, quiet, lossless)
+    before = ("before congestion was forced",) if window.forced else ()
+    return replace(told, detail=(*told.detail, *before))
+
+
+def _paused(direction: str, port: str, window: Window, lossless: Sequence[int]) -> Fact:
     before, after = (_frames(direction, port, one) for one in (window.before, window.after))
     lines, total = [], 0
     for priority, pair in enumerate(zip(before, after, strict=True)):
         if pair == (None, None) and priority not in lossless:
             continue
-        grown = _grown(f"PFC{priority}", *pair)
-        total += grown
-        if grown:
-            lines.append(f"PFC{priority} {direction} +{grown:,}")
-    if total and window.forced:
-        return Fact(None, inapplicable=f"{', '.join(lines)}: {FORCED}")
+        more = grown(f"PFC{priority}", *pair)
+        total += more
+        if more:
+            lines.append(f"PFC{priority} {direction} +{more:,}")
     return Fact(total, detail=tuple(lines))
 
 
@@ -252,4 +208,5 @@ TELL = {
     "switch.queue_drops": _queue_drops,
     "switch.pause_sent": _pause_sent,
     "switch.pause_received": _pause_received,
+    "switch.ecn_marked": ecn_marked,
 }

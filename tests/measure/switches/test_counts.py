@@ -10,16 +10,23 @@ from pytest_fabric.tools import allowed
 from pytest_fabric.transport import Outcome
 from tests.clusters import TEXT
 
-from .texts import counters, counts, drops, far, fec, outcome, pause
+from .texts import counters, counts, drops, far, fec, marks, outcome, pause
 
 MOVED = counters("900,000")
 
 
 def read(
-    before: dict[str, Outcome], after: dict[str, Outcome], text: str = TEXT, forced: bool = False
+    before: dict[str, Outcome],
+    after: dict[str, Outcome],
+    text: str = TEXT,
+    forced: bool = False,
+    quiet: dict[str, Outcome] | None = None,
+    receivers: frozenset[str] = frozenset(),
 ) -> dict[str, Fact]:
     """Return what has grown between two readings, of which the later one saw traffic."""
-    window = Window(counts(**before), counts(**{"counters": MOVED, **after}), 60.0, forced)
+    middle = None if quiet is None else counts(**quiet)
+    rest = (forced, middle, receivers)
+    window = Window(counts(**before), counts(**{"counters": MOVED, **after}), 60.0, *rest)
     found = read_window(far(text), window)
     assert found["gpu001:rail0"].keys() == METRICS.keys()
     return dict(found["gpu001:rail0"])
@@ -34,6 +41,7 @@ def test_a_healthy_port_has_grown_in_nothing_but_traffic() -> None:
     """Counters of an older life mean nothing; the detail says what was seen, and for how long."""
     found = read({}, {})
 
+    assert "no incast of this run" in (found.pop("switch.ecn_marked").inapplicable or "")
     assert {fact.value for fact in found.values()} == {0}
     assert all("899,000 packets in 60 s" in fact.detail[-1] for fact in found.values())
     assert "at most 4,368 B full" in found["switch.queue_drops"].detail[0]
@@ -99,7 +107,75 @@ def test_what_a_switch_cannot_have_is_no_problem() -> None:
     assert "no lossless priority" in (lossy.inapplicable or "")
 
 
-def test_pauses_of_a_run_that_forced_congestion_are_not_judged() -> None:
+HALF = counters("500,000")
+RECEIVER = frozenset({"gpu001:rail0"})
+
+
+def test_pauses_are_judged_where_no_congestion_was_forced() -> None:
+    """A pause of before is no merit of an incast that came later; one of the incast is."""
+    early = read({}, {"pause": pause(tx="9")}, forced=True, quiet={"counters": HALF})
+    late = {"counters": HALF, "pause": pause(tx="9")}
+    found = read({}, {"pause": pause(tx="99")}, forced=True, quiet=late)["switch.pause_sent"]
+
+    assert early["switch.pause_sent"].value == 0
+    assert found.value == 4
+    assert "PFC3 tx +4" in found.detail[0]
+    assert "before congestion was forced" in found.detail[1]
+
+
+def test_a_run_that_loaded_nothing_else_shows_no_pause() -> None:
+    found = read({}, {"pause": pause(tx="9")}, forced=True, quiet={})
+
+    why = found["switch.pause_sent"].inapplicable or ""
+    assert "0 packets before congestion was forced are too few" in why
+
+
+@pytest.mark.parametrize(
+    ("quiet", "marked", "value"),
+    [(None, "107", 100), ({"marks": marks("57")}, "107", 50), ({"marks": marks("7")}, "7", 0)],
+)
+def test_marks_are_those_of_forced_congestion(
+    quiet: dict[str, Outcome] | None, marked: str, value: int
+) -> None:
+    """None at all is a value too: it misses the limit."""
+    after = {"marks": marks(marked)}
+    fact = read({}, after, forced=True, quiet=quiet, receivers=RECEIVER)["switch.ecn_marked"]
+
+    assert fact.value == value
+    assert f"queue 3 marked {value} packets, at most 4,368 B full" in fact.detail[0]
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({"marks": marks("N/A")}, "counterpoll wredqueue enable"),
+        ({"marks": marks("3")}, "marks of queue 3 went back from 7 to 3"),
+        ({"marks": marks("9", since="yesterday")}, "has cleared the marks"),
+        ({"marks": marks("9", queue="UC4")}, "expected marks of queue 3 of Ethernet8 once"),
+        ({"marks": outcome("", 0)}, "by hand"),
+    ],
+)
+def test_marks_that_cannot_be_told_are_a_problem(after: dict[str, Outcome], told: str) -> None:
+    fact = read({}, after, forced=True, receivers=RECEIVER)["switch.ecn_marked"]
+
+    assert fact.value is None
+    assert told in (fact.problem or "")
+
+
+def test_marks_are_not_asked_for_where_there_need_be_none() -> None:
+    """Old releases, other ports than those of receivers, and profiles without ECN."""
+    missing = outcome("", 127, "sh: 1: wredstat: not found\n")
+    old = read({}, {"marks": missing}, forced=True, receivers=RECEIVER)["switch.ecn_marked"]
+    other = read({}, {}, forced=True)["switch.ecn_marked"]
+    plain = TEXT.replace("lossless: [3], ", "")
+    lossy = read({}, {}, plain, forced=True, receivers=RECEIVER)["switch.ecn_marked"]
+
+    assert "does not tell marks" in (old.inapplicable or "")
+    assert "no incast of this run ended at gpu001:rail0" in (other.inapplicable or "")
+    assert "no lossless priority with ECN" in (lossy.inapplicable or "")
+
+
+def test_pauses_of_a_run_whose_quiet_part_is_not_known_are_not_judged() -> None:
     """They are what a lossless fabric is for; drops are never right."""
     found = read({}, {"pause": pause(tx="99"), "drops": drops("3")}, forced=True)
 

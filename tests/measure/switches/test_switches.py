@@ -5,23 +5,37 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from pytest_fabric.config import Switch
+from pytest_fabric import incast
+from pytest_fabric.config import Switch, load
 from pytest_fabric.declare import switch_facts, switch_window
 from pytest_fabric.errors import MeasurementError, TransportError
-from pytest_fabric.measure.plan import Want
+from pytest_fabric.measure.loads import Loads
+from pytest_fabric.measure.plan import Policy, Want, job_of
 from pytest_fabric.measure.switches import Switches, asked
-from pytest_fabric.results import Port, Reading
+from pytest_fabric.results import Fact, Failure, Pair, PairGroup, Port, Reading
 from pytest_fabric.transport import Collect, Outcome
 
-from .texts import PORT, counters, counts, facts, site
+from ...report.examples import BANDWIDTH
+from .texts import PORT, counters, counts, facts, pause, site
+
+CLUSTER_FILE = Path(__file__).parents[3] / "cluster.yaml"
+INCAST = PairGroup(
+    "gpu002:rail0",
+    tuple(Pair(Port(name, "rail0"), Port("gpu002", "rail0")) for name in ("gpu001", "gpu003")),
+)
 
 LEAF = Switch(name="leaf-0", os="sonic", address="leaf-0")
 CLUSTER = site().model_copy(update={"switches": {"leaf-0": LEAF}})
+
+
+#: A run that loaded the fabric within the last minutes.
+LOADED = Loads(frozenset({"full"}), time.time() - 80, time.time() - 40)
 
 
 class Leaf:
@@ -57,7 +71,7 @@ def test_a_switch_is_asked_before_the_load_and_behind_it() -> None:
     switches.begin([("switch", "leaf-0"), ("switch_window", "leaf-0")])
     assert sorted(leaf.jobs) == ["before", "facts"]
 
-    windows = [switches.window("leaf-0", False) for _ in range(2)]
+    windows = [switches.window("leaf-0", LOADED) for _ in range(2)]
     assert switches.facts("leaf-0").facts["gpu001:rail0"]["switch.state"].value == "up"
 
     assert sorted(leaf.jobs) == ["after", "before", "facts"]
@@ -73,7 +87,7 @@ def test_a_window_that_nobody_has_begun_is_an_error() -> None:
     switches = Switches(CLUSTER, Leaf().ask, lambda reading: None)
 
     with pytest.raises(MeasurementError, match="expected counters from before the first load"):
-        switches.window("leaf-0", False)
+        switches.window("leaf-0", LOADED)
 
 
 def test_the_window_of_an_earlier_run_is_taken_over_where_it_holds() -> None:
@@ -81,7 +95,7 @@ def test_the_window_of_an_earlier_run_is_taken_over_where_it_holds() -> None:
     switches = Switches(CLUSTER, leaf.ask, kept.append)
     known = Reading("leaf-0", "switch_window", {})
 
-    assert switches.window("leaf-0", None, known) == known
+    assert switches.window("leaf-0", Loads(), known) == known
     assert kept == [known]
     assert leaf.jobs == []
 
@@ -97,7 +111,7 @@ def test_a_switch_that_is_not_reached_says_so_each_time() -> None:
     switches.begin([("switch", "leaf-0"), ("switch_window", "leaf-0")])
     calls: list[Callable[[], Reading]] = [
         lambda: switches.facts("leaf-0"),
-        lambda: switches.window("leaf-0", False),
+        lambda: switches.window("leaf-0", LOADED),
     ]
     for call in calls * 2:
         with pytest.raises(TransportError, match="nothing listens"):
@@ -135,7 +149,7 @@ def test_files_are_read_instead_of_the_switch(folder: Path) -> None:
     switches = from_files(folder)
 
     assert switches.facts("leaf-0").facts["gpu001:rail0"]["switch.fec"].value == "RS"
-    fact = switches.window("leaf-0", False).facts["gpu001:rail0"]["switch.rx_errors"]
+    fact = switches.window("leaf-0", LOADED).facts["gpu001:rail0"]["switch.rx_errors"]
     assert (fact.value, fact.detail[-1].endswith("49,000 packets in 60 s")) == (0, True)
 
 
@@ -147,7 +161,7 @@ def test_a_file_that_is_missing_is_an_error_with_its_name(folder: Path) -> None:
     with pytest.raises(MeasurementError, match=r"before/lldp.txt: No such file"):
         switches.facts("leaf-0")
     with pytest.raises(MeasurementError, match=r"after/drops.txt: No such file"):
-        switches.window("leaf-0", False)
+        switches.window("leaf-0", LOADED)
 
 
 def test_a_pipe_is_no_file_and_is_not_waited_for(folder: Path) -> None:
@@ -174,4 +188,81 @@ def test_stale_files_are_errors(folder: Path) -> None:
     os.utime(folder / "before" / "status.txt")
     os.utime(folder / "after" / "pause.txt", (early, early))
     with pytest.raises(MeasurementError, match="captured later than"):
-        from_files(folder).window("leaf-0", False)
+        from_files(folder).window("leaf-0", LOADED)
+
+
+def test_captures_of_another_time_than_that_of_the_load_are_errors(folder: Path) -> None:
+    """Their growth would be that of other traffic; without any load, of none of ours."""
+    now = time.time()
+    for loads in (
+        Loads(frozenset({"full"}), now - 9000, now - 8000),
+        Loads(frozenset({"full"}), now - 10, now),
+    ):
+        with pytest.raises(MeasurementError, match="captured around the load of this run"):
+            from_files(folder).window("leaf-0", loads)
+    with pytest.raises(MeasurementError, match="which has made none"):
+        from_files(folder).window("leaf-0", Loads())
+
+
+def test_a_site_may_capture_the_moment_before_congestion_is_forced(folder: Path) -> None:
+    """Pauses of the incast are then no fault; a capture of behind it would hide others."""
+    now = time.time()
+    forced = replace(LOADED, kinds=frozenset({"full", "disruptive"}), congested=now - 50)
+    (folder / "after" / "pause.txt").write_text(pause(tx="99").stdout)
+    os.utime(folder / "after" / "pause.txt", (now - 30, now - 30))
+    metric = ("gpu001:rail0", "switch.pause_sent")
+
+    def fact() -> Fact:
+        return from_files(folder).window("leaf-0", forced).facts[metric[0]][metric[1]]
+
+    assert "capture `middle/`" in (fact().inapplicable or "")
+    (folder / "middle").mkdir()
+    for section, told in counts(counters=counters("30,000")).items():
+        (folder / "middle" / f"{section}.txt").write_text(told.stdout)
+        os.utime(folder / "middle" / f"{section}.txt", (now - 60, now - 60))
+    assert fact().value == 0
+
+    forced = replace(forced, congested=now - 400)
+    with pytest.raises(MeasurementError, match="before congestion was forced at"):
+        fact()
+
+
+def test_what_a_site_need_not_capture_may_be_missing(folder: Path) -> None:
+    for when in ("before", "after"):
+        (folder / when / "marks.txt").unlink()
+    loads = replace(LOADED, receivers=frozenset({"gpu001:rail0"}))
+    told = from_files(folder).window("leaf-0", loads).facts["gpu001:rail0"]
+
+    assert "captured no marks.txt" in (told["switch.ecn_marked"].inapplicable or "")
+    assert told["switch.rx_errors"].value == 0
+
+
+def test_counters_are_read_once_before_congestion_is_forced() -> None:
+    """Only of switches whose window has begun; one that does not answer then says so."""
+    leaf = Leaf()
+    switches = Switches(CLUSTER, leaf.ask, lambda reading: None)
+    switches.congest()
+    assert leaf.jobs == []
+
+    switches = Switches(CLUSTER, leaf.ask, lambda reading: None)
+    switches.begin([("switch_window", "leaf-0")])
+    for _ in range(2):
+        switches.congest()
+    assert leaf.jobs == ["before", "after"]
+    forced = replace(LOADED, kinds=frozenset({"disruptive"}))
+    assert switches.window("leaf-0", forced).facts["gpu001:rail0"]["switch.pause_sent"].value == 0
+
+
+def test_loads_remember_where_incasts_ended_and_when_they_began() -> None:
+    job = job_of(Want(incast(senders=2), INCAST), load(CLUSTER_FILE), Policy())
+    made = replace(
+        BANDWIDTH, target="gpu002:rail0", started=100.0, duration=10.0, error=None, doubts=()
+    )
+    loads = Loads(frozenset({"full"}), 50.0, 90.0).and_of(job, made)
+    failed = Loads().and_of(job, replace(made, error=Failure("lost", "gone")))
+
+    assert loads == Loads(
+        frozenset({"full", "disruptive"}), 50.0, 110.0, 100.0, frozenset({"gpu002:rail0"})
+    )
+    assert failed.is_forced
+    assert failed.receivers == frozenset()

@@ -107,6 +107,13 @@ def drops(dropped: str = "2", queue: str = "UC3") -> Outcome:
     return rows(Ethernet8={"time": "now", queue: values})
 
 
+def marks(marked: str = "7", queue: str = "UC3", since: str | None = None) -> Outcome:
+    names = ("wreddroppacket", "wreddropbytes", "ecnmarkedpacket", "ecnmarkedbytes")
+    values: Mapping[str, str] = {**dict.fromkeys(names, "0"), "ecnmarkedpacket": marked}
+    cleared = {} if since is None else {"cached_time": since}
+    return rows(Ethernet8={"time": "now", **cleared, queue: values})
+
+
 PEAKS = "Egress shared pool occupancy per unicast queue:\n" + table(
     ("Port", "UC0", "UC1", "UC2", "UC3"), ("Ethernet8", "0", "0", "0", "4368")
 )
@@ -121,5 +128,6 @@ def counts(**changed: Outcome) -> dict[str, Outcome]:
         "pause": pause(),
         "drops": drops(),
         "peaks": outcome(PEAKS),
+        "marks": marks(),
         **changed,
     }
