@@ -92,7 +92,14 @@ class TopicAnswers:
         facts = fleet.of_all(self._source, topic, self._nodes)
         is_of_ports = all(":" in target for target in facts)
         targets = tuple(map(str, self._ports if is_of_ports else self._nodes))
-        return FleetResult(topic, facts, ledger, require, targets, self._exempt)
+        whole = (topic, facts, ledger, require, targets, self._exempt)
+        return FleetResult(*whole, self._profile)
+
+    def _profile(self, target: str) -> str:
+        """Return the name of the profile of a node, or of a port."""
+        if ":" in target:
+            return self._cluster.rail(Port.parse(target)).profile.name
+        return self._cluster.nodes[target].profile.name
 
     def _whole(self, nodes: Sequence[str]) -> list[str]:
         """Return the nodes that have every rail: each may be a subnet of its own."""

@@ -98,6 +98,8 @@ class References:
             value = self._at("collectives", key)
             if key in ("launcher", "nodes") and isinstance(value, str):
                 self._nodes(value, mark)
+            if key == "job" and self._at("collectives", "launch_with") != "srun":
+                self.problems.add(mark, "expected launch_with: srun beside job, found another")
 
     def workload(self, workload: Workload | None) -> None:
         """Check that the GPUs of a workload are those of whole nodes."""

@@ -75,10 +75,14 @@ class Tools(Strict):
 
 
 class Collectives(Strict):
-    """One run of all_reduce_perf (nccl-tests) over the GPUs of nodes, started by mpirun."""
+    """One run of all_reduce_perf (nccl-tests) over the GPUs of nodes, started by mpirun or srun."""
 
     launcher: Text
-    """The node on which mpirun is started; it must reach the others by their names."""
+    """The node on which mpirun or srun is started; the others have the same names there."""
+    launch_with: Annotated[Literal["mpirun", "srun"], kinds.choice("mpirun", "srun")] = "mpirun"
+    """What starts the ranks: Open MPI's mpirun, or Slurm's srun."""
+    job: Annotated[int, kinds.whole(1, 2**31 - 1)] | None = None
+    """With srun, the allocation of which the run is a step (SLURM_JOB_ID); else it gets its own."""
     nodes: Text | None = None
     """The nodes that take part, a node set; all that are not excluded otherwise."""
     gpus_per_node: Annotated[int, kinds.whole(1, 64)] = 8

@@ -62,11 +62,16 @@ class Kind:
     reason: str
 
 
+#: Stands for what a target was declared as, where targets of a fleet are told apart.
+PROFILE = "profile"
+
+
 @dataclass(frozen=True)
 class FleetResult:
     """What all nodes, or all ports, say about a topic: `result.odd("firmware.version")`.
 
-    `targets` are those that must say it, `exempt` tells why one of them need not.
+    `targets` are those that must say it, `exempt` tells why one of them need not, `profile`
+    of which profile one is.
     """
 
     topic: str
@@ -75,17 +80,19 @@ class FleetResult:
     available: Callable[[str], None] = everything
     targets: tuple[str, ...] = ()
     exempt: Callable[[str, str], str | None] = nobody
+    profile: Callable[[str], str] = str
 
     def odd(self, name: str, among: str | None = None) -> Value:
         """Return how many targets say something else than most of those that are alike.
 
         `among` is a metric: only targets that say the same of it are alike (one firmware version
-        per board). Of two that differ, one is odd. Targets whose profile says that they cannot show
-        it are left out; all of them, and the test is skipped. Raises MissingValueError where one
-        does not say, also for a port that is not there.
+        per board); or the word `profile`: only those of one profile are. Of two that differ, one is
+        odd. Targets whose profile says that they cannot show it are left out; all of them, and the
+        test is skipped. Raises MissingValueError where one does not say, also for a port that is
+        not there.
         """
         metric = metric_of(self.topic, name)
-        alike = metric_of(self.topic, among) if among else ""
+        alike = metric_of(self.topic, among) if among and among != PROFILE else ""
         asked = [one for one in self.targets or self.facts if self.exempt(one, metric) is None]
         if not asked:
             self.available(metric)
@@ -94,7 +101,8 @@ class FleetResult:
             facts = self.facts.get(target, {})
             if facts.get(metric, Fact(None)).inapplicable:
                 continue
-            kind = self._kind(target, facts, alike)
+            own = self.profile(target) if among == PROFILE else None
+            kind = own if own is not None else self._kind(target, facts, alike)
             groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
         if not groups:
             raise MissingValueError(f"{metric}: no target says it")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import everything
 from pytest_fabric.metrics import NOBODY
 from pytest_fabric.results import Fact, Port
+from pytest_fabric.tools.names import is_switch_port
 
 Plan = Mapping[Port, Cable]
 Facts = Mapping[str, Fact]
@@ -77,9 +77,8 @@ def is_at(cable: Cable, switch: str, name: str, description: str) -> bool:
 
     A switch gives its port an ID and a description; either may be the name that people use.
     """
-    wanted = _port_name(cable.switch_port)
-    names = {_port_name(name), _port_name(description)}
-    return _is_switch(cable.switch, switch) and wanted in names
+    is_port = is_switch_port(cable.switch_port, name, description)
+    return _is_switch(cable.switch, switch) and is_port
 
 
 def _is_switch(planned: str, seen: str) -> bool:
@@ -88,11 +87,6 @@ def _is_switch(planned: str, seen: str) -> bool:
     if "." in one and "." in other:
         return one == other
     return one.partition(".")[0] == other.partition(".")[0]
-
-
-def _port_name(text: str) -> str:
-    """Return a port's name in one spelling: Ethernet1/1 and Eth1/1 are one port."""
-    return re.sub(r"^(?:ethernet|eth|et)\s*(?=\d+/)", "eth", text.strip().casefold())
 
 
 @dataclass(frozen=True)

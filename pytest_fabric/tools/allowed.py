@@ -62,6 +62,10 @@ PATTERNS = (
     rf"mpirun -np \d{{1,5}} -H {NAME}:\d+(,{NAME}:\d+)* --bind-to numa"
     r"( -x [A-Z][A-Z0-9_]*=[\w.,:=^/+-]+)* (/[\w./-]+/)?all_reduce_perf"
     r" -b \d+ -e \d+ -f 2 -g 1 -n \d{1,5}",
+    r"srun (--immediate=60|--jobid=\d{1,10} --overlap) --nodes=\d{1,5} --ntasks=\d{1,6}"
+    rf" --ntasks-per-node=\d{{1,3}} --gpus-per-node=\d{{1,3}} --nodelist={NAME}(,{NAME})*"
+    r" --kill-on-bad-exit=1 env( [A-Z][A-Z0-9_]*=[\w.,:=^/+-]+)* (/[\w./-]+/)?all_reduce_perf"
+    r" -b \d+ -e \d+ -f 2 -g 1 -n \d{1,5}",
     r"sleep ([1-9](\.[0-9]{1,3})?|0\.[0-9]{1,3})",
     rf"sudo -n -l {NAME}",
     r"ib_(write|read|send)_lat -V",

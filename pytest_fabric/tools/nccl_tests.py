@@ -44,7 +44,8 @@ KNOWN = (
     (
         "mpi_failed",
         re.compile(
-            r"not enough slots available|mpirun (?:was unable|detected|noticed)|MPI_ABORT was|"
+            r"^srun: (?:error|fatal): |not enough slots available|MPI_ABORT was|"
+            r"mpirun (?:was unable|detected|noticed)|"
             r"ORTE (?:was unable|has lost|does not)|PRTE has lost|orted: command not found"
         ),
     ),
@@ -78,6 +79,30 @@ def launch(
     slots = ",".join(f"{host}:{gpus}" for host in hosts)
     told = (word for name, value in env.items() for word in ("-x", f"{name}={value}"))
     return ("mpirun", "-np", str(len(hosts) * gpus), "-H", slots, "--bind-to", "numa", *told, *run)
+
+
+def launch_in_slurm(
+    hosts: Sequence[str],
+    gpus: int,
+    env: Mapping[str, str],
+    run: Sequence[str],
+    job: int | None = None,
+) -> tuple[str, ...]:
+    """Return the command line that starts a run on every GPU of hosts with Slurm's srun.
+
+    A run that Slurm cannot start within a minute fails, and does not queue; with `job`, it is a
+    step of that allocation. Variables come from `env` behind it: srun's `--export` would end a
+    value at its first comma. ValueError for what is none.
+    """
+    if not hosts or not all(re.fullmatch(r"[A-Za-z0-9][\w.-]*", host) for host in hosts):
+        raise ValueError(f"hosts: expected names of nodes, got {', '.join(hosts) or 'none'}")
+    where = ("--immediate=60",) if job is None else (f"--jobid={job}", "--overlap")
+    ranks = (f"--nodes={len(hosts)}", f"--ntasks={len(hosts) * gpus}", f"--ntasks-per-node={gpus}")
+    told = (f"{name}={value}" for name, value in env.items())
+    return (
+        *("srun", *where, *ranks, f"--gpus-per-node={gpus}", f"--nodelist={','.join(hosts)}"),
+        *("--kill-on-bad-exit=1", "env", *told, *run),
+    )
 
 
 def find_version(text: str) -> str | None:

@@ -54,6 +54,10 @@ PLAN = plan(a="leaf-0 swp1", b="leaf-0 swp2", c="leaf-0 swp3", d="leaf-1.pod.exa
         ("a", sees("LEAF-0.pod.example SWP1"), "correct", "at LEAF-0.pod.example SWP1"),
         ("a", sees("leaf-0 Eth1/1", "swp1"), "correct", "at leaf-0 Eth1/1"),
         ("d", sees("leaf-1 Eth1/1"), "correct", "at leaf-1 Eth1/1"),
+        ("d", sees("leaf-1 Et1/1"), "correct", "at leaf-1 Et1/1"),
+        ("d", sees("leaf-1 Ethernet1"), "correct", "at leaf-1 Ethernet1"),
+        ("d", sees("leaf-1 Ethernet11"), "moved", "moved to leaf-1 Ethernet11"),
+        ("d", sees("leaf-1 Ethernet1/2"), "moved", "moved to leaf-1 Ethernet1/2"),
         ("d", sees("leaf-1.other.example Eth1/1"), "moved", "moved to leaf-1.other.example Eth1/1"),
         (
             "a",

@@ -66,3 +66,26 @@ def test_a_host_that_is_not_there_is_an_error() -> None:
     assert frame.status == "1"
     with pytest.raises(ToolError, match="unable to reliably start"):
         nccl_tests.parse(frame.stdout + frame.stderr)
+
+
+SRUN = (
+    "srun --immediate=60 --nodes=2 --ntasks=8 --ntasks-per-node=4 --gpus-per-node=4 "
+    "--nodelist={hosts} --kill-on-bad-exit=1 env NCCL_IB_TC=104 all_reduce_perf -b 268435456 "
+    "-e 8589934592 -f 2 -g 1 -n 20"
+)
+
+
+def test_slurm_starts_the_same_run() -> None:
+    frame = Controller(fabric(), "gpu001").run(SRUN.format(hosts="gpu001,gpu002"))
+
+    assert have.PATHS["srun"] == "/usr/bin/srun"
+    assert busbw(nccl_tests.parse(frame.stdout)) == busbw(report())
+
+
+@pytest.mark.parametrize("hosts", ["gpu001,gpu099", "gpu001"])
+def test_what_slurm_cannot_start_is_an_error(hosts: str) -> None:
+    frame = Controller(fabric(), "gpu001").run(SRUN.format(hosts=hosts))
+
+    assert frame.status == "1"
+    with pytest.raises(ToolError, match="Unable to allocate resources"):
+        nccl_tests.parse(frame.stdout + frame.stderr)

@@ -11,14 +11,15 @@ collectives: {launcher: gpu002, gpus_per_node: 2}
 """
 
 
-def declare(site: pytest.Pytester) -> None:
+def declare(site: pytest.Pytester, declared: str = DECLARED) -> None:
     text = (site.path / "cluster.yaml").read_text()
     text = text.replace("    limits:\n", '    limits:\n      collective.busbw: ">= 80 GB/s"\n', 1)
-    (site.path / "cluster.yaml").write_text(text + DECLARED)
+    (site.path / "cluster.yaml").write_text(text + declared)
 
 
 def test_a_slow_port_and_wrong_values_are_caught(site: pytest.Pytester) -> None:
-    declare(site)
+    """Slurm starts it here; the proof starts it with mpirun."""
+    declare(site, DECLARED.replace("}", ", launch_with: srun}"))
     faults = ("link_speed@gpu003:rail1", "wrong_values@gpu004")
     done = run(site, "-m", "collective", "--fabric-load=disruptive", faults=faults)
 

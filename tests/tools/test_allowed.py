@@ -156,6 +156,10 @@ WRITES = (
     "ping -n -c 100 -i 0.2 -s 56 -I -f 10.1.0.2",
     "ping -n -c 100 -i 0.2 -s 56 10.1.0.2 ; reboot",
     "mpirun -np 2 -H n1:2 --bind-to numa /bin/sh",
+    "srun --immediate=60 --nodes=1 --ntasks=2 --ntasks-per-node=2 --gpus-per-node=2 --nodelist=n1 "
+    "--kill-on-bad-exit=1 env LD_PRELOAD=/tmp/x /bin/sh",
+    "srun --immediate=60 --nodes=1 --ntasks=2 --ntasks-per-node=2 --gpus-per-node=2 --nodelist=n1 "
+    "--kill-on-bad-exit=1 --prolog=/tmp/x env all_reduce_perf -b 8 -e 8 -f 2 -g 1 -n 20",
     "mpirun -np 2 -H n1:2 --bind-to numa --mca plm_rsh_agent /tmp/x all_reduce_perf -b 8 -e 8 -f 2 "
     "-g 1 -n 20",
     "mpirun -np 2 -H n1:2 --bind-to numa all_reduce_perf -b 8 -e 8 -f 2 -g 1 -n 20 -J /etc/passwd",

@@ -8,7 +8,7 @@ from pytest_fabric.lab.process import Result
 
 SYSTEM = (
     *("cat", "dmesg", "echo", "flock", "grep", "hostname", "ibv_devinfo", "id", "iperf3"),
-    *("journalctl", "mpirun", "ss"),
+    *("journalctl", "mpirun", "srun", "ss"),
     *("lspci", "mlxlink", "nvidia-smi", "ping", "rdma", "readlink", "sleep", "stat", "sudo"),
     *("taskset", "timeout", "uname"),
 )

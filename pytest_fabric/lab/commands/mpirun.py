@@ -37,6 +37,11 @@ def run(call: Call) -> Result | Process:
     unknown = [host for host in hosts if host not in call.fabric.nodes]
     if unknown:
         return Result(1, stderr="ORTE was unable to reliably start one or more daemons.\n")
+    return started(call, hosts, ranks, first, last)
+
+
+def started(call: Call, hosts: list[str], ranks: int, first: int, last: int) -> Process:
+    """Return the run of so many ranks on hosts, which ends with its table."""
     nodes = [call.fabric.nodes[host] for host in hosts]
     process = Process()
     chance = call.fabric.chance(f"all_reduce {' '.join(hosts)}")

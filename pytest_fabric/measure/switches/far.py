@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,6 +9,7 @@ from typing import TypeVar
 from pytest_fabric.config import Cable, Cluster, Profile
 from pytest_fabric.measure.topics.heard import Outcomes, Unread, read
 from pytest_fabric.results import Fact, Port
+from pytest_fabric.tools.names import is_switch_port
 from pytest_fabric.tools.sonic_status import PortStatus
 
 T = TypeVar("T")
@@ -71,8 +71,10 @@ def ends(cluster: Cluster, switch: str) -> tuple[Far, ...]:
 
 def find(far: Far, ports: Sequence[PortStatus]) -> PortStatus:
     """Return the switch port that the plan means, by its name or its alias. Raises Unread."""
-    wanted = _name(far.cable.switch_port)
-    found = [port for port in ports if wanted in (_name(port.port), _name(port.alias or ""))]
+    wanted = far.cable.switch_port
+    exact = [port for port in ports if wanted.casefold() in (port.port.casefold(), _alias(port))]
+    alike = (port for port in ports if is_switch_port(wanted, port.port, port.alias or ""))
+    found = exact or list(alike)
     if len(found) == 1:
         return found[0]
     seen = ", ".join(_shown(port) for port in ports[:3])
@@ -82,10 +84,8 @@ def find(far: Far, ports: Sequence[PortStatus]) -> PortStatus:
     )
 
 
-def _name(text: str) -> str:
-    """Return a port's name in one spelling: Ethernet1/1 and Eth1/1(Port1) are one port."""
-    plain = re.sub(r"\(.*\)$", "", text.strip().casefold())
-    return re.sub(r"^(?:ethernet|eth)\s*(?=[0-9]+/)", "eth", plain)
+def _alias(port: PortStatus) -> str:
+    return (port.alias or "").casefold()
 
 
 def _shown(port: PortStatus) -> str:

@@ -1,4 +1,4 @@
-"""One run of all_reduce_perf over the GPUs of many nodes, started by mpirun on one of them.
+"""One run of all_reduce_perf over the GPUs of many nodes, started by mpirun or srun on one of them.
 
 NCCL is told to use the ports that were tested, in the class that was tested: devices, GID index and
 traffic class come from the launcher's ports and their profile, unless the cluster file says others.
@@ -73,7 +73,11 @@ def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     try:
         program, *rest = nccl_tests.command("all_reduce", *sizes, iterations=asked.iterations)
         run = (f"{asked.path.rstrip('/')}/{program}" if asked.path else program, *rest)
-        words = nccl_tests.launch(hosts, asked.gpus_per_node, environment(subject), run)
+        ranks = (hosts, asked.gpus_per_node, environment(subject), run)
+        if asked.launch_with == "srun":
+            words = nccl_tests.launch_in_slurm(*ranks, asked.job)
+        else:
+            words = nccl_tests.launch(*ranks)
     except ValueError as error:
         raise MeasurementError(subject.node, "arguments", f"all_reduce_perf: {error}") from None
     return {"nccl": words}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.config import load_text
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.errors import ConfigError, MeasurementError
 from pytest_fabric.measure.topics import collective
 from pytest_fabric.measure.topics.topic import Subject
 from pytest_fabric.results import Fact, Gid
@@ -49,6 +49,29 @@ def test_ranks_are_told_the_ports_and_the_class_that_are_tested() -> None:
         "-e 8589934592 -f 2 -g 1 -n 20"
     )
     allowed.require([str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("more", "where"),
+    [("", "--immediate=60"), (", job: 4711", "--jobid=4711 --overlap")],
+)
+def test_slurm_starts_the_ranks_where_it_is_asked_to(more: str, where: str) -> None:
+    """A value with a comma reaches the ranks whole: `env` tells it, and not `--export`."""
+    extra = ', env: {NCCL_SOCKET_IFNAME: "eno1,eno2"}'
+    (words,) = collective.sections(launcher(f", launch_with: srun{more}{extra}")).values()
+
+    assert shlex.join(map(str, words)) == (
+        f"srun {where} --nodes=2 --ntasks=8 --ntasks-per-node=4 --gpus-per-node=4 "
+        "--nodelist=gpu001,gpu002 --kill-on-bad-exit=1 env NCCL_IB_HCA==mlx5_0:1 "
+        "NCCL_IB_GID_INDEX=3 NCCL_IB_TC=104 NCCL_SOCKET_IFNAME=eno1,eno2 "
+        "/opt/nccl/all_reduce_perf -b 268435456 -e 8589934592 -f 2 -g 1 -n 20"
+    )
+    allowed.require([str(word) for word in words])
+
+
+def test_a_step_of_an_allocation_is_for_slurm_only() -> None:
+    with pytest.raises(ConfigError, match="expected launch_with: srun beside job"):
+        launcher(", job: 4711")
 
 
 def test_infiniband_has_a_service_level() -> None:

@@ -152,3 +152,18 @@ def test_a_target_that_is_not_there_is_not_passed_over() -> None:
 
     with pytest.raises(MissingValueError, match=r"b: host\.governor: it does not say"):
         result.odd("governor")
+
+
+def test_targets_of_other_profiles_may_say_something_else() -> None:
+    """Two storage nodes have a kernel of their own; one of three compute nodes must not."""
+    said = {
+        **dict.fromkeys(("s1", "s2"), "6.1"),
+        **dict.fromkeys(("c1", "c2"), "6.8"),
+        "c3": "6.5",
+    }
+    facts = {node: {"host.kernel": Fact(kernel)} for node, kernel in said.items()}
+    whole = FleetResult("host", facts, Ledger(), profile=lambda node: f"profile {node[0]}")
+
+    assert whole.odd("kernel").number == 3
+    found = whole.odd("kernel", among="profile")
+    assert found.detail == ("c3 6.5, 2 of 3 of profile c have 6.8",)
