@@ -15,6 +15,13 @@ def test_one_master_per_subnet(result):
     assert result.managers == 1
 
 
+@catches("second_manager")
+@measure(infiniband_facts(over="fabric"))
+def test_ports_know_one_subnet_manager(result):
+    """As each port sees it: in a subnet that was split, each part has a master of its own."""
+    assert result.odd("sm_lid", among="rail") == 0
+
+
 @catches("ib_link_down")
 @measure(subnet_facts())
 def test_no_link_is_down(result):

@@ -62,8 +62,8 @@ class Kind:
     reason: str
 
 
-#: Stands for what a target was declared as, where targets of a fleet are told apart.
-PROFILE = "profile"
+#: What tells targets of a fleet apart without a metric: what they are declared as, and their rail.
+PROFILE, RAIL = "profile", "rail"
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ class FleetResult:
         """Return how many targets say something else than most of those that are alike.
 
         `among` is a metric: only targets that say the same of it are alike (one firmware version
-        per board); or the word `profile`: only those of one profile are. Of two that differ, one is
-        odd. Targets whose profile says that they cannot show it are left out; all of them, and the
-        test is skipped. Raises MissingValueError where one does not say, also for a port that is
-        not there.
+        per board); or the word `profile`, or `rail`: only those of one profile, or ports of one
+        rail, are. Of two that differ, one is odd. Targets whose profile says that they cannot show
+        it are left out; all of them, and the test is skipped. Raises MissingValueError where one
+        does not say, also for a port that is not there.
         """
         metric = metric_of(self.topic, name)
-        alike = metric_of(self.topic, among) if among and among != PROFILE else ""
+        alike = metric_of(self.topic, among) if among not in (None, PROFILE, RAIL) else ""
         asked = [one for one in self.targets or self.facts if self.exempt(one, metric) is None]
         if not asked:
             self.available(metric)
@@ -101,8 +101,9 @@ class FleetResult:
             facts = self.facts.get(target, {})
             if facts.get(metric, Fact(None)).inapplicable:
                 continue
-            own = self.profile(target) if among == PROFILE else None
-            kind = own if own is not None else self._kind(target, facts, alike)
+            kind = self._kind(target, facts, alike)
+            if among in (PROFILE, RAIL):
+                kind = self.profile(target) if among == PROFILE else target.partition(":")[2]
             groups.setdefault(kind, {})[target] = self._said(target, facts, metric)
         if not groups:
             raise MissingValueError(f"{metric}: no target says it")

@@ -78,7 +78,8 @@ class Port:
     The leaf `passes` on a part of the line, and the host `takes` in a part before it sends pause;
     `damaged` is the share of frames that come in with a wrong checksum, `damages` that of frames
     which the leaf gets so. The GPU beside it is one of `gpu_api`, and
-    their way to each other `gpu_passes` a part of what the card's slot carries.
+    their way to each other `gpu_passes` a part of what the card's slot carries. Its subnet manager
+    has `sm_lid`, where the port has a LID itself.
     The stored firmware is the running one where it is empty, interrupts are `spread`, on `one core`
     or `remote`, and `numa` is -1 where the machine does not say it. `stack` is how fast its cores
     are at TCP, of the usual; with a `bad_path` one of the paths of its streams is nearly full.
@@ -153,6 +154,7 @@ class Port:
     damages: float = 0.0
     gpu_api: str = "cuda"
     gpu_passes: float = 1.0
+    sm_lid: int = 1
     physical: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
 

@@ -171,7 +171,7 @@ def _port(port: Port) -> dict[str, Entry]:
         "rate": rate(port),
         "link_layer": port.layer,
         "lid": f"{port.lid:#x}",
-        "sm_lid": "0x1" if port.lid else "0x0",
+        "sm_lid": f"{port.sm_lid if port.lid else 0:#x}",
         "pkeys": _pkeys(port),
         "gids": _gids(port),
         "gid_attrs": {"types": _gid_types(port), "ndevs": _gid_netdevs(port)},

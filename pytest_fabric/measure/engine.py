@@ -62,7 +62,9 @@ class Engine:
         self._makers = Makers(fabric, self._books)
         self._misses = misses
         schedule = Schedule(plan.places(self._cluster), policy.at_once)
-        self._dispatcher = Dispatcher(schedule, self._perform, self._failed)
+        self._dispatcher = Dispatcher(
+            schedule, self._perform, lambda task, error: failed(self._jobs[task.key], error)
+        )
         self._jobs: dict[str, Job] = {}
         self._planned: list[Job] = []
         self._orders = itertools.count()
@@ -294,8 +296,3 @@ class Engine:
             self._dispatcher.give_up(
                 lambda one: not lost.isdisjoint(self._jobs[one.key].places), gone
             )
-
-    def _failed(self, task: Task, error: BaseException) -> Measurement:
-        """Return the record of a task that could not be performed at all."""
-        job = self._jobs[task.key]
-        return failed(job, error)

@@ -88,6 +88,7 @@ CHANGES = {
 INFINIBAND_CHANGES = {
     "wrong_partition": "pkeys",
     "no_lid": "lid",
+    "second_manager": "sm_lid",
     "slow_ib_link": "uplink",
     "ib_link_down": "uplink",
 }

@@ -24,6 +24,14 @@ FAULTS: tuple[Fault, ...] = (
         spread="fabric",
     ),
     Fault(
+        "second_manager",
+        ("port",),
+        "the port knows another subnet manager than the others of its rail",
+        "two masters: a subnet that was split between its switches, or a handover that hangs",
+        on_port=lambda port: replace(port, sm_lid=77),
+        layers=(INFINIBAND,),
+    ),
+    Fault(
         "wrong_partition",
         ("port",),
         "the port is a limited member of the default partition, and of no other",

@@ -34,8 +34,9 @@ LEAF = Switch(name="leaf-0", os="sonic", address="leaf-0")
 CLUSTER = site().model_copy(update={"switches": {"leaf-0": LEAF}})
 
 
-#: A run that loaded the fabric within the last minutes.
-LOADED = Loads(frozenset({"full"}), time.time() - 80, time.time() - 40)
+def loaded() -> Loads:
+    """Return what a run has done that loaded the fabric within the last minutes."""
+    return Loads(frozenset({"full"}), time.time() - 80, time.time() - 40)
 
 
 class Leaf:
@@ -71,7 +72,7 @@ def test_a_switch_is_asked_before_the_load_and_behind_it() -> None:
     switches.begin([("switch", "leaf-0"), ("switch_window", "leaf-0")])
     assert sorted(leaf.jobs) == ["before", "facts"]
 
-    windows = [switches.window("leaf-0", LOADED) for _ in range(2)]
+    windows = [switches.window("leaf-0", loaded()) for _ in range(2)]
     assert switches.facts("leaf-0").facts["gpu001:rail0"]["switch.state"].value == "up"
 
     assert sorted(leaf.jobs) == ["after", "before", "facts"]
@@ -87,7 +88,7 @@ def test_a_window_that_nobody_has_begun_is_an_error() -> None:
     switches = Switches(CLUSTER, Leaf().ask, lambda reading: None)
 
     with pytest.raises(MeasurementError, match="expected counters from before the first load"):
-        switches.window("leaf-0", LOADED)
+        switches.window("leaf-0", loaded())
 
 
 def test_the_window_of_an_earlier_run_is_taken_over_where_it_holds() -> None:
@@ -111,7 +112,7 @@ def test_a_switch_that_is_not_reached_says_so_each_time() -> None:
     switches.begin([("switch", "leaf-0"), ("switch_window", "leaf-0")])
     calls: list[Callable[[], Reading]] = [
         lambda: switches.facts("leaf-0"),
-        lambda: switches.window("leaf-0", LOADED),
+        lambda: switches.window("leaf-0", loaded()),
     ]
     for call in calls * 2:
         with pytest.raises(TransportError, match="nothing listens"):
@@ -149,7 +150,7 @@ def test_files_are_read_instead_of_the_switch(folder: Path) -> None:
     switches = from_files(folder)
 
     assert switches.facts("leaf-0").facts["gpu001:rail0"]["switch.fec"].value == "RS"
-    fact = switches.window("leaf-0", LOADED).facts["gpu001:rail0"]["switch.rx_errors"]
+    fact = switches.window("leaf-0", loaded()).facts["gpu001:rail0"]["switch.rx_errors"]
     assert (fact.value, fact.detail[-1].endswith("49,000 packets in 60 s")) == (0, True)
 
 
@@ -161,7 +162,7 @@ def test_a_file_that_is_missing_is_an_error_with_its_name(folder: Path) -> None:
     with pytest.raises(MeasurementError, match=r"before/lldp.txt: No such file"):
         switches.facts("leaf-0")
     with pytest.raises(MeasurementError, match=r"after/drops.txt: No such file"):
-        switches.window("leaf-0", LOADED)
+        switches.window("leaf-0", loaded())
 
 
 def test_a_pipe_is_no_file_and_is_not_waited_for(folder: Path) -> None:
@@ -188,7 +189,7 @@ def test_stale_files_are_errors(folder: Path) -> None:
     os.utime(folder / "before" / "status.txt")
     os.utime(folder / "after" / "pause.txt", (early, early))
     with pytest.raises(MeasurementError, match="captured later than"):
-        from_files(folder).window("leaf-0", LOADED)
+        from_files(folder).window("leaf-0", loaded())
 
 
 def test_captures_of_another_time_than_that_of_the_load_are_errors(folder: Path) -> None:
@@ -207,7 +208,7 @@ def test_captures_of_another_time_than_that_of_the_load_are_errors(folder: Path)
 def test_a_site_may_capture_the_moment_before_congestion_is_forced(folder: Path) -> None:
     """Pauses of the incast are then no fault; a capture of behind it would hide others."""
     now = time.time()
-    forced = replace(LOADED, kinds=frozenset({"full", "disruptive"}), congested=now - 50)
+    forced = replace(loaded(), kinds=frozenset({"full", "disruptive"}), congested=now - 50)
     (folder / "after" / "pause.txt").write_text(pause(tx="99").stdout)
     os.utime(folder / "after" / "pause.txt", (now - 30, now - 30))
     metric = ("gpu001:rail0", "switch.pause_sent")
@@ -230,7 +231,7 @@ def test_a_site_may_capture_the_moment_before_congestion_is_forced(folder: Path)
 def test_what_a_site_need_not_capture_may_be_missing(folder: Path) -> None:
     for when in ("before", "after"):
         (folder / when / "marks.txt").unlink()
-    loads = replace(LOADED, receivers=frozenset({"gpu001:rail0"}))
+    loads = replace(loaded(), receivers=frozenset({"gpu001:rail0"}))
     told = from_files(folder).window("leaf-0", loads).facts["gpu001:rail0"]
 
     assert "captured no marks.txt" in (told["switch.ecn_marked"].inapplicable or "")
@@ -249,7 +250,7 @@ def test_counters_are_read_once_before_congestion_is_forced() -> None:
     for _ in range(2):
         switches.congest()
     assert leaf.jobs == ["before", "after"]
-    forced = replace(LOADED, kinds=frozenset({"disruptive"}))
+    forced = replace(loaded(), kinds=frozenset({"disruptive"}))
     assert switches.window("leaf-0", forced).facts["gpu001:rail0"]["switch.pause_sent"].value == 0
 
 
