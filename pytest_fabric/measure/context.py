@@ -150,6 +150,7 @@ class Context:
                 service_level=settings.service_level,
                 bidirectional=settings.directions == 2,
                 peer=self.server.address if end == "client" else None,
+                is_ipv6=":" in self.server.address,
                 memory=gpu_memory(side.end) if settings.memory else (),
                 disable_numa=_binds_itself(side.end.node.perftest),
             )

@@ -71,7 +71,7 @@ PATTERNS = (
     r"ib_(write|read|send)_lat -V",
     r"ib_(write|read|send)_(lat|bw)"
     r"( (-F|-b|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
-    r"|--use_(cuda|rocm)_dmabuf|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
+    r"|--use_(cuda|rocm)_dmabuf|--ipv6-addr|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
 )
 ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 

@@ -71,13 +71,14 @@ def command(
     disable_numa: bool = False,
     bidirectional: bool = False,
     memory: tuple[str, ...] = (),
+    is_ipv6: bool = False,
 ) -> tuple[str, ...]:
     """Return the command line of a server, or of the client of `peer`.
 
     Numbers are plain: perftest reads `-s 64k` as 64 bytes. Latency needs iterations, since `-D`
     gives no percentiles; bandwidth takes either. `memory` are options for the memory of GPUs, from
-    `cuda_memory` or `rocm_memory`. Raises ValueError for what perftest would refuse
-    or misread.
+    `cuda_memory` or `rocm_memory`. `is_ipv6` says that the handshake goes to an address of IPv6,
+    which both ends must know. Raises ValueError for what perftest would refuse or misread.
     """
     numbers = {
         "ib_port": ib_port,
@@ -101,7 +102,7 @@ def command(
         words.append(f"--tclass={traffic_class}")
     words += _option("-S", service_level) + _option("-q", qps) + _option("-D", duration_s)
     words += ["-b"] if bidirectional else []
-    words += memory
+    words += [*memory, *(["--ipv6-addr"] if is_ipv6 else [])]
     if disable_numa:
         words.append("--disable_numa")
     return (*words, peer) if peer is not None else tuple(words)

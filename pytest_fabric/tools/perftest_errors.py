@@ -42,6 +42,7 @@ KINDS = (
     _kind(
         "resolve",
         r"Problem in resolving basic address and port|Name or service not known"
+        r"|Address family for hostname not supported"
         r"|Temporary failure in name resolution|No address associated with hostname",
         "the name of the server does not resolve on the client",
         "use an address (oob in cluster.yaml), or repair the name service",

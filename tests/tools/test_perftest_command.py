@@ -102,3 +102,11 @@ def test_the_memory_of_gpus_is_named_by_its_place() -> None:
     assert perftest.rocm_memory(3, is_dmabuf=False) == ("--use_rocm=3",)
     with pytest.raises(ValueError, match="gpu: expected a PCI address"):
         perftest.cuda_memory("0000:1b:00.0; reboot", is_dmabuf=False)
+
+
+def test_a_handshake_over_ipv6_is_asked_for_at_both_ends() -> None:
+    server = perftest.command("ib_write_lat", **LATENCY, is_ipv6=True)
+    client = perftest.command("ib_write_lat", **LATENCY, is_ipv6=True, peer="fd00:1::2")
+
+    assert server[-1] == "--ipv6-addr"
+    assert client[-2:] == ("--ipv6-addr", "fd00:1::2")

@@ -35,6 +35,7 @@ _LONG = [
     "use_cuda_dmabuf",
     "use_rocm=",
     "use_rocm_dmabuf",
+    "ipv6-addr",
 ]
 _SAME = {
     "--version": "-V",
@@ -83,6 +84,7 @@ class Options:
     is_both: bool = False
     gpu: str | None = None
     is_dmabuf: bool = False
+    is_ipv6: bool = False
     binds_itself: bool = True
 
     @property
@@ -141,6 +143,7 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         is_version="-V" in given,
         is_both="-b" in given,
         gpu=given.get("--use_cuda_bus_id", given.get("--use_rocm")),
+        is_ipv6="--ipv6-addr" in given,
         is_dmabuf=any(name.endswith("_dmabuf") for name in given),
         binds_itself="--disable_numa" not in given,
     )

@@ -73,6 +73,10 @@ class Program(Process):
     def connect(self) -> Program | None:
         """Return the server, or fail because there is none."""
         address = self.options.address or ""
+        if (":" in address) != self.options.is_ipv6 and address[:1].isalnum() and _is_ip(address):
+            first = f"Address family for hostname not supported for {address}:{self.options.port}"
+            self.fail(text.no_socket(first, self.version))
+            return None
         host = self.fabric.network.resolve(address)
         if host is None and not address.replace(".", "").isdigit() and ":" not in address:
             first = f"Name or service not known for {address}:{self.options.port}"
@@ -84,6 +88,10 @@ class Program(Process):
         first = f"Couldn't connect to {address}:{self.options.port}"
         self.fail(text.no_socket(first, self.version))
         return None
+
+
+def _is_ip(address: str) -> bool:
+    return ":" in address or address.replace(".", "").isdigit()
 
 
 def gid(port: Port, options: Options) -> Gid | None:
