@@ -61,6 +61,8 @@ def localise(evidence: Evidence) -> list[Finding]:
     found = []
     for choice in search.run():
         explained = [seen[n] for n in search.explained(choice.candidate, choice.checks)]
+        if not explained:
+            continue  # its own signs make it likely, and no pair needs it
         cleared = [seen[n] for n in search.cleared(choice.candidate, choice.checks)]
         also = {name: alike[name] for name in numbered}
         own = tuple(signs[choice.candidate.place])

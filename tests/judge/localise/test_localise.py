@@ -260,3 +260,15 @@ def test_a_fact_is_a_cause_of_what_it_can_change(
     fact: str | None, metric: str, expected: bool
 ) -> None:
     assert can_cause(fact, metric) is expected
+
+
+def test_a_place_that_explains_no_failure_is_no_finding() -> None:
+    """Two ports of one failed pair have bad facts: the pair accuses one of them."""
+    places = ("gpu001:rail0", "gpu002:rail0")
+    seen = Seen("pair test_write_bandwidth", *places, "forward", True)
+    signs = [Sign(place, text, 30.0) for place in places for text in ("one fact", "another fact")]
+
+    found = localise(Evidence((seen,), tuple(signs), {}))
+
+    assert found
+    assert all(finding.explained for finding in found)
