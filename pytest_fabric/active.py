@@ -35,6 +35,11 @@ class Active:
         self._lost: list[str] = []
         self._notes: list[str] = []
 
+    @property
+    def directory(self) -> Path:
+        """Return the directory of the run."""
+        return self._run.directory.path
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Begin to measure before the first test, and end everything after the last one.
@@ -73,6 +78,9 @@ class Active:
                 self._run.append_markdown(Path(os.environ[CI_SUMMARY]))
         session.exitstatus = status = self._exit_status(session.exitstatus)
         self._run.ended(int(status))
+        if not self._config.getoption("--fabric-no-reports"):
+            with self._told("tickets and signoff", self._lost):
+                self._run.write_papers()
         with self._told("reports", self._lost):
             yield
         session.exitstatus = self._exit_status(status)

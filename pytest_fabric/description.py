@@ -18,6 +18,7 @@ from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.training import Work
 from pytest_fabric.measure.plan import Policy
 from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS
+from pytest_fabric.parametrize import retest_key
 from pytest_fabric.prove.digests import digests
 from pytest_fabric.report.about import SCHEMA, About, Cabled, Options, Waived
 from pytest_fabric.results import Port
@@ -70,6 +71,7 @@ def about_of(
         profiles={name: rail.profile.name for name, rail in rails.items()},
         limits={name: _limited(cluster, profile) for name, profile in profiles.items()},
         suites=digests(config.rootpath, nodeids),
+        retest=config.stash.get(retest_key, None),
     )
 
 

@@ -47,7 +47,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--fabric-no-reports",
         action="store_true",
-        help="Leave no report.html and junit.xml in the run directory",
+        help="Leave no report.html, junit.xml, tickets and signoff/ in the run directory",
     )
     group.addoption(
         "--fabric-fault",

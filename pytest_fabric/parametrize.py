@@ -11,6 +11,7 @@ from pytest_fabric.config import SWITCHES, why_missing
 from pytest_fabric.declare import Declaration
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.markers import declared
+from pytest_fabric.report.about import Retest
 from pytest_fabric.results import Pair, PairGroup, Port
 
 #: The hidden fixture that every fixture of ours rests on: it tells our tests from others'.
@@ -21,6 +22,7 @@ OVER = {"pair": "pair", "rdma_device": "port", "node": "node", "ssh": "node", "f
 
 inventory_key = pytest.StashKey[inventory.Inventory]()
 problem_key = pytest.StashKey[list[str]]()
+retest_key = pytest.StashKey[Retest]()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pytest_fabric.measure.plan import Policy, Want
 from pytest_fabric.measure.reality import Reality
 from pytest_fabric.measure.replay import Replay
 from pytest_fabric.noted import Noted
-from pytest_fabric.report import junit, markdown, summary, told
+from pytest_fabric.report import junit, markdown, papers, summary, told
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, terminal, without_verdict
@@ -55,6 +55,8 @@ class FabricRun:
         self._noted = Noted(inventory.cluster)
         self._context: Context | None = None
         self._about = history.about
+        self._has_papers = False
+        self._result: Reported | None = None
         self._is_followed_up = is_followed_up
         self._wants: tuple[Want, ...] = ()
         self._asked: list[followup.Asked] | None = None  # while nothing was followed up
@@ -135,10 +137,15 @@ class FabricRun:
             self.directory.context(self._told())
             self.directory.about(self._about)
 
+    def write_papers(self) -> None:
+        """Write tickets and the pages to sign into the directory. Raises OSError."""
+        papers.write(self.record(), self.directory.path)
+        self._has_papers, self._result = True, None
+
     def keep(self, verdict: Verdict) -> None:
         """Take in the terminal state of a check, and write it down."""
         self._verdicts[verdict.nodeid] = verdict
-        self._context = None
+        self._context = self._result = None
         with suppress(RecordError):  # told at the end: such a run is not whole
             self.directory.verdict(verdict)
 
@@ -191,9 +198,12 @@ class FabricRun:
         return told.record_of(self._reported(), self._about, self._told(), self.directory.path)
 
     def _reported(self) -> Reported:
-        path = self.directory.path
-        about, said = self._about, self._told()
-        return told.run_of(about, self.planned, self.verdicts, said, path)
+        """Return what reports are made of; once the run is closed it is the same for all."""
+        if self._result is None or not self._is_closed:
+            path, said = self.directory.path, self._told()
+            known = (self.planned, self.verdicts, said, path, self._has_papers)
+            self._result = told.run_of(self._about, *known)
+        return self._result
 
     def _told(self) -> Context:
         """Return what is to be said of the run as a whole; it is the same once it is closed."""

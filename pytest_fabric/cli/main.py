@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from pytest_fabric.cli import compare, explain, init, lab_command, plan, report, runs, sudoers
+from pytest_fabric.cli import (
+    compare,
+    explain,
+    init,
+    lab_command,
+    plan,
+    report,
+    retest,
+    runs,
+    sudoers,
+)
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
@@ -34,6 +44,7 @@ COMMANDS = (
     (sudoers.sudoers, sudoers.EPILOG),
     (runs.schema, runs.SCHEMA_EPILOG),
     (report.report, report.EPILOG),
+    (retest.retest, retest.EPILOG),
     (runs.export, runs.EXPORT_EPILOG),
 )
 for command, epilog in COMMANDS:

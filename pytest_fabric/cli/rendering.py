@@ -57,7 +57,7 @@ class Shown:
     def _run(self) -> Run:
         run = self.run
         said = (run.planned, run.verdicts, self._context, run.path)
-        return told.run_of(run.about, *said)
+        return told.run_of(run.about, *said, has_tickets=True)
 
 
 class _Item(pytest.Item):

@@ -29,13 +29,15 @@ def report(
     ] = None,
     group: Annotated[str, typer.Option(help="What a suite of JUnit is: node or layer")] = "node",
 ) -> None:
-    """Write report.html and junit.xml again, and print the summary, as the run has left it.
+    """Write the reports of a run again, and print its summary, as the run has left it.
+
+    These are report.html and junit.xml, tickets.json and tickets.csv, and signoff/LEAF.html.
 
     Nothing is measured or judged: `pytest --fabric-replay RUN` judges anew. A run that was killed
     is reported as far as it came: what has no verdict is an error, `not run`.
     """
     from pytest_fabric.cli import rendering
-    from pytest_fabric.report import finished
+    from pytest_fabric.report import finished, papers
     from pytest_fabric.report import junit as xml
 
     with refusals():
@@ -47,6 +49,7 @@ def report(
         try:
             xml.write(junit or found.path / "junit.xml", found.planned, found.verdicts, said, group)
             rendering.html(shown, html or found.path / "report.html")
+            papers.write(shown.record(), found.path)
         except OSError as error:
             raise refuse(f"report: cannot write {error.filename}: {error.strerror}") from None
     for line in shown.summary():

@@ -41,7 +41,8 @@ def schema(
     name: Annotated[
         str,
         typer.Argument(
-            help="cluster, run, plan, facts, readings, measurements, verdicts, audit, context"
+            help="cluster, run, plan, facts, readings, measurements, verdicts, audit, context, "
+            "tickets, retest"
         ),
     ] = "cluster",
 ) -> None:

@@ -14,12 +14,14 @@ from rich.console import Console
 
 from pytest_fabric.active import interrupt
 from pytest_fabric.declare import rdma_reach
+from pytest_fabric.description import now, version
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import user_path
 from pytest_fabric.markers import declared
 from pytest_fabric.metrics import LATENCY_TOOLS, PROBES, TOOLS
 from pytest_fabric.parametrize import loaded
 from pytest_fabric.prove import catalogue, plan, table
+from pytest_fabric.prove.digests import digests
 from pytest_fabric.prove.drive import Driver, Shown, Site
 from pytest_fabric.prove.judge import Judged
 from pytest_fabric.prove.proof import Proof, conclude
@@ -95,9 +97,20 @@ class Prover:
                 troubles.append(shown.trouble)
         whole = is_unrestricted(self._config)
         proof = conclude(self._faults, self._checks, judged, troubles, whole)
-        (self._directory / "prove.json").write_text(table.document(proof, told))
+        (self._directory / "prove.json").write_text(table.document(proof, told, self._about(proof)))
         (self._directory / "prove.md").write_text(table.markdown(proof))
         return proof
+
+    def _about(self, proof: Proof) -> dict[str, object]:
+        """Return of what this is a proof: the files of the tests, as runs know them."""
+        tests = [check.id for check in self._checks]
+        proven = [check.id for check in self._checks if check.name not in proof.skipped]
+        return {
+            "version": version(),
+            "ended": now(),
+            "suites": digests(self._config.rootpath, tests),
+            "tests": proven,
+        }
 
     def _shown(self, waves: Sequence[plan.Wave]) -> Iterator[tuple[Shown, float]]:
         """Yield what came of each wave, in order, and how many seconds it took."""

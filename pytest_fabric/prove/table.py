@@ -88,9 +88,9 @@ def markdown(proof: Proof) -> str:
     return "\n".join(["# Proof", "", *head, *rows, "", *wanting(proof), ""])
 
 
-def document(proof: Proof, waves: Sequence[Mapping[str, object]]) -> str:
-    """Return the proof as JSON, with how long each wave took."""
-    found = asdict(proof)
+def document(proof: Proof, waves: Sequence[Mapping[str, object]], of: Mapping[str, object]) -> str:
+    """Return the proof as JSON, with how long each wave took, and of what it is a proof."""
+    found = {**of, **asdict(proof)}
     found["is_whole"] = proof.is_whole
     found["waves"] = list(waves)
     return json.dumps(found, indent=2)

@@ -43,6 +43,15 @@ class Cabled:
 
 
 @dataclass(frozen=True)
+class Retest:
+    """The ticket that a run measures again, of which run, and the steps tried before by ticket."""
+
+    ticket: str
+    run: str
+    tried: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
 class About:
     """What a run is; times are UTC in ISO 8601.
 
@@ -54,7 +63,7 @@ class About:
     `declared` are all ports of the inventory, those of `excluded` nodes included, `cables` their
     plan, `switches` the operating systems of those that are asked. `limits` are the metrics that
     have a limit, by profile, and `profiles` is the profile of each port. `suites` are the files of
-    the tests with their SHA-256.
+    the tests with their SHA-256. `retest` is None for a run that is no retest.
     """
 
     schema: int
@@ -86,3 +95,4 @@ class About:
     limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suites: Mapping[str, str] = field(default_factory=dict)
     workload: Work | None = None
+    retest: Retest | None = None

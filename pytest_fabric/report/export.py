@@ -54,7 +54,7 @@ def to_csv(run: Finished) -> str:
             *(verdict.limit, verdict.limit_source, moment, verdict.duration),
             *(verdict.contention, message),
         )
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow([cell(value) for value in row])
     return text.getvalue()
 
 
@@ -62,7 +62,8 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """Return a value for a cell of CSV: text on one line, and no formula of a spreadsheet."""
     if not isinstance(value, str):
         return "" if value is None else value
     text = clean_line(value)

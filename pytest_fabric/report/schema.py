@@ -11,6 +11,8 @@ from pytest_fabric.report.about import About
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.report.records import MEASUREMENT_KEYS
+from pytest_fabric.report.retested import Retested
+from pytest_fabric.report.tickets.record import Tickets
 from pytest_fabric.report.typed import WORDS
 from pytest_fabric.results import (
     Bandwidth,
@@ -114,6 +116,8 @@ FILES: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "verdicts": ("verdicts.jsonl", lambda: of(Verdict)),
     "audit": ("audit.jsonl", _audit),
     "context": ("context.json", lambda: of(Context)),
+    "tickets": ("tickets.json", lambda: of(Tickets)),
+    "retest": ("retest.json", lambda: of(Retested)),
 }
 
 

@@ -6,15 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fabric.judge.training import Work
 from pytest_fabric.report import contention, text, training
 from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
-from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, is_pair, ports_of
-from pytest_fabric.report.planned import OUTCOMES, Planned, terminal
-from pytest_fabric.report.suspects import Suspect, suspects
+from pytest_fabric.report.planned import OUTCOMES
+from pytest_fabric.report.ran import Run as Run
+from pytest_fabric.report.suspects import Suspect
+from pytest_fabric.report.tickets import parts
 from pytest_fabric.results import Verdict
 
 #: A line is cut here: two rows of a usual terminal.
@@ -30,28 +30,6 @@ LINES = 30
 EXCLUDED, SKIPPED, WAIVED, SUSPECTS, FAILURES, ERRORS, CONTENTION = 1, 1, 1, 4, 4, 3, 1
 
 CONTENDED = "contention (missed under load, held alone)"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the summary is made of: `declared` are port ids, `excluded` are nodes with reasons.
-
-    The ports of excluded nodes are declared, too: leaving a node out costs coverage. `unused` are
-    waivers that no failure fell under, `known` is what counters and the inventory say about places.
-    `extra` are verdicts of pairs that were measured to tell places apart, `followed` tells of them.
-    `workload` is what is trained, if anything is declared.
-    """
-
-    planned: Sequence[Planned]
-    verdicts: Sequence[Verdict]
-    declared: Sequence[str]
-    excluded: Mapping[str, str]
-    directory: str | None = None
-    unused: Sequence[str] = ()
-    known: Known = NOTHING
-    extra: Sequence[Verdict] = ()
-    followed: str = ""
-    workload: Work | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +65,10 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
 
 def lines(run: Run) -> list[str]:
     """Return the summary of a run, at most 30 lines, what to act on at the end."""
-    verdicts = [verdict for _, verdict in terminal(run.planned, run.verdicts)]
-    suspected = suspects([*verdicts, *run.extra], run.known)
+    verdicts, suspected = run.ended, run.suspected
     ranked = _ranked(suspected)
+    tickets = parts.line(run) if run.has_tickets else ""
+    shown = FAILURES - bool(tickets)  # its line takes the place of another one
     found = [
         _counts(verdicts),
         *_coverage(run.declared, verdicts),
@@ -99,9 +78,10 @@ def lines(run: Run) -> list[str]:
         *_unused(run.unused),
         *_part("errors", _errors(verdicts), ERRORS, "causes"),
         *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
-        *_part("failures", _failures(verdicts, causes(verdicts, suspected)), FAILURES, "checks"),
+        *_part("failures", _failures(verdicts, causes(verdicts, suspected)), shown, "checks"),
     ]
-    last = [f"run directory: {run.directory}"] if run.directory else []
+    last = [tickets] if tickets else []
+    last += [f"run directory: {run.directory}"] if run.directory else []
     followed = [run.followed] if run.followed else []
     trained = [] if run.workload is None else [training.line(run.workload, verdicts)]
     most = SUSPECTS - len(followed) - len(trained)

@@ -20,6 +20,7 @@ def run_of(
     verdicts: Sequence[Verdict],
     context: Context,
     path: Path,
+    has_tickets: bool = False,
 ) -> Run:
     """Return what the summary of a run is made of."""
     return Run(
@@ -33,6 +34,7 @@ def run_of(
         extra=context.extra,
         followed=context.followed,
         workload=about.workload,
+        has_tickets=has_tickets,
     )
 
 

@@ -13,6 +13,8 @@ from pytest_fabric.report.sections import (
     markup,
     matrix,
     missing,
+    signoff,
+    tickets,
     training,
     verdict,
     wiring,
@@ -22,6 +24,8 @@ from pytest_fabric.report.sections.record import RunRecord
 #: All sections in their order: what to act on comes first, what explains it after.
 SECTIONS: tuple[Callable[[RunRecord], list[str]], ...] = (
     verdict.section,
+    tickets.section,
+    signoff.section,
     matrix.section,
     growth.section,
     inventory.section,

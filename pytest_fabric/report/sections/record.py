@@ -11,11 +11,10 @@ from pytest_fabric.errors import ConfigError
 from pytest_fabric.report.about import About
 from pytest_fabric.report.about import Waived as Waived
 from pytest_fabric.report.context import Device
-from pytest_fabric.report.planned import terminal
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
-from pytest_fabric.report.suspects import Suspect, suspects
-from pytest_fabric.results import Measured, NodeFacts, Reading, Verdict
+from pytest_fabric.report.suspects import Suspect
+from pytest_fabric.results import Fact, Measured, NodeFacts, RdmaPort, Reading, Verdict
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,39 @@ class RunRecord:
     devices: Mapping[str, Device] = field(default_factory=dict)
     path: Path | None = None
 
-    @cached_property
+    @property
     def verdicts(self) -> list[Verdict]:
         """Return the terminal state of every check."""
-        return [verdict for _, verdict in terminal(self.run.planned, self.run.verdicts)]
+        return self.run.ended
 
     @cached_property
+    def facts(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Return all that was read, by port or node, and by metric: a fabric has thousands."""
+        found: dict[str, dict[str, Fact]] = {}
+        for reading in self.kept.readings.values():
+            for target, facts in reading.facts.items():
+                found.setdefault(target, {}).update(facts)
+        return found
+
+    @property
+    def tried(self) -> Mapping[str, Sequence[str]]:
+        """Return of a retest the steps of each ticket after which it is measured again."""
+        retest = None if self.about is None else self.about.retest
+        return {} if retest is None else retest.tried
+
+    @property
     def suspects(self) -> list[Suspect]:
         """Return the places that failures point to."""
-        return suspects([*self.verdicts, *self.run.extra], self.run.known)
+        return self.run.suspected
+
+    def device(self, port: str) -> RdmaPort | None:
+        """Return what a node says of a declared port, None where it is not there."""
+        device = self.devices.get(port)
+        facts = self.kept.facts.get(port.partition(":")[0])
+        if device is None or facts is None:
+            return None
+        wanted = (device.name, device.number)
+        return next((p for p in facts.ports if (p.device, p.number) == wanted), None)
 
 
 def kept(option: str, path: Path) -> Kept:

@@ -175,7 +175,7 @@ def test_what_to_act_on_comes_first() -> None:
     found = Checked(page(usual()))
 
     assert found.titles == [
-        *("Pairs", "Counters", "Inventory", "Wiring", "Latency and bandwidth"),
+        *("Tickets", "Pairs", "Counters", "Inventory", "Wiring", "Latency and bandwidth"),
         *("What was not measured, and why", "Evidence", "Results"),
     ]
     assert found.text.startswith(

@@ -1,0 +1,1 @@
+"""Tickets: one for each cable or part that somebody has to put right."""
