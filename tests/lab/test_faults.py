@@ -59,7 +59,6 @@ CHANGES = {
     "ecn_rp_off": "ecn",
     "cnp_class": "cnp",
     "global_pause": "global_pause",
-    "gpu_detour": "gpu_passes",
     "gid_v1_only": "gids",
     "tclass_override": "class_override",
     "netdev_mtu": "mtu",
