@@ -44,3 +44,11 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 def test_no_source_is_published(site: Path) -> None:
     assert not [*site.rglob("*.py"), *site.rglob("__pycache__")]
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the pages are checked when the site is built."""
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)", (REPOSITORY / "README.md").read_text())
+
+    assert len(linked) > 10
+    assert not [one for one in linked if not (REPOSITORY / one).is_file()]
