@@ -73,6 +73,7 @@ PATTERNS = (
     r"( (-F|-b|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
     r"|--use_(cuda|rocm)_dmabuf|--ipv6-addr|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
 )
+
 #: Any of them, as one pattern: a command is looked up among all at once.
 ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 
