@@ -23,6 +23,8 @@ from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.prove import catalogue
 from pytest_fabric.run import FabricRun
 from pytest_fabric.selection import Selection
+from pytest_fabric.soak_windows import lines_of, windows_of
+from pytest_fabric.soaking import asked_of
 from pytest_fabric.sources import without_baseline
 
 
@@ -46,7 +48,8 @@ def activate(session: pytest.Session) -> None:
     config.pluginmanager.register(hooks, "fabric-items")
     live = LiveLine(config, run.engine.progress)
     without = without_baseline(config)
-    config.stash[answers_key] = Answers(run.inventory, run.source, live, without)
+    windows = windows_of(config, run.inventory, run.source, run.engine.forget)
+    config.stash[answers_key] = Answers(run.inventory, run.source, live, without, windows)
 
 
 def begin(session: pytest.Session, selection: Selection) -> FabricRun:
@@ -86,10 +89,12 @@ def _show_plan(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     try:
         inventory = loaded(config)
         policy = policy_of(config, inventory)
+        asked = asked_of(config)
+        soak = lines_of(asked, policy, inventory) if asked else []
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    shown = planning.lines(inventory, policy, items, config.get_verbosity() > 0)
+    shown = planning.lines(inventory, policy, items, config.get_verbosity() > 0, soak)
     if reporter is not None:
         reporter.section("fabric plan")
         for line in shown:

@@ -10,13 +10,14 @@ import pytest
 
 from pytest_fabric import group_answers, together
 from pytest_fabric.config import Baseline
-from pytest_fabric.declare import FABRIC, Declaration
+from pytest_fabric.declare import FABRIC, SOAK, Declaration
 from pytest_fabric.errors import MeasurementError
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
 from pytest_fabric.judge.groups import GroupResult
 from pytest_fabric.judge.limits import Limits
 from pytest_fabric.judge.peers import Group
+from pytest_fabric.judge.soak_values import SoakFabric, SoakPort
 from pytest_fabric.judge.together import TogetherResult
 from pytest_fabric.judge.views import PairResult
 from pytest_fabric.ledgers import ledger_of, measured_key
@@ -25,6 +26,7 @@ from pytest_fabric.measure.plan import Want
 from pytest_fabric.metrics import COLLECTIVES, TOOLS, TOPICS
 from pytest_fabric.profiles import profiles_of
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, PairGroup, Port, RdmaPort
+from pytest_fabric.soak_windows import Windows
 from pytest_fabric.sources import Others
 from pytest_fabric.sources import Source as Source
 from pytest_fabric.subjects import MeasurablePair, NodeShell
@@ -33,7 +35,8 @@ from pytest_fabric.wants import Target
 
 T = TypeVar("T")
 
-Result = PairResult | GroupResult | TogetherResult | PortResult | NodeResult | Said
+Soaked = SoakPort | SoakFabric
+Result = PairResult | GroupResult | TogetherResult | PortResult | NodeResult | Soaked | Said
 
 
 class Live(Protocol):
@@ -45,6 +48,9 @@ class Live(Protocol):
     def clear(self) -> None:
         """Show nothing any more."""
 
+    def say(self, text: str) -> None:
+        """Show this too from now on."""
+
 
 class Answers:
     """Answers what the fixtures ask."""
@@ -55,7 +61,9 @@ class Answers:
         source: Source,
         live: Live | None = None,
         without_baseline: bool = False,
+        soak: Windows | None = None,
     ) -> None:
+        self._soak = soak
         self.cluster = inventory.cluster
         self._inventory = inventory
         self._others = Others(self.cluster, source)
@@ -72,6 +80,8 @@ class Answers:
             raise MeasurementError(
                 str(target), "declaration", "result: expected a measure marker on the test"
             )
+        if declaration.tool == SOAK:
+            return self._soaked(item, target)
         if declaration.tool in COLLECTIVES:
             self._require_permission(Want(declaration, FABRIC))
         if declaration.over == "fabric" and declaration.tool in TOOLS:
@@ -85,6 +95,21 @@ class Answers:
         if isinstance(target, PairGroup):
             return self._group(item, target, declaration)
         return self.port(item, target) if isinstance(target, Port) else self._node(item, target)
+
+    def _soaked(self, item: pytest.Item, target: Target) -> Soaked:
+        """Return what the windows of a soak show, which the first test that asks lets be made."""
+        if self._soak is None:
+            raise MeasurementError(str(target), "soak", "a soak is made by the run itself only")
+        made = self._soak.made(self._awaited_window)
+        require = self.limits(target).require
+        if target == FABRIC:
+            return SoakFabric(made, ledger_of(item), require)
+        return SoakPort(str(target), made, ledger_of(item), require, pytest.skip)
+
+    def _awaited_window(self, want: Want, told: str) -> Measured:
+        if self._live is not None:
+            self._live.say(told)
+        return self._awaited(self._source.pair, want)
 
     def _require_permission(self, want: Want) -> None:
         """Skip what is run over the whole fabric where the run may not, or has only a part."""

@@ -17,11 +17,12 @@ from pytest_fabric.config import Cluster, Node, Profile, Rail, why_missing
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.training import Work
 from pytest_fabric.measure.plan import Policy
-from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS
+from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS, SOAK_METRICS
 from pytest_fabric.parametrize import retest_key
 from pytest_fabric.prove.digests import digests
 from pytest_fabric.report.about import SCHEMA, About, Cabled, Options, Waived
 from pytest_fabric.results import Port
+from pytest_fabric.soaking import asked_of
 
 #: Topics whose metrics begin with another word than their name.
 TOPIC_OF = {"switch": "switch", "tcp": "iperf3"}
@@ -31,7 +32,7 @@ def about_of(
     config: pytest.Config, inventory: Inventory, policy: Policy, nodeids: Iterable[str]
 ) -> About:
     """Return what a run is at its begin; `nodeids` are its checks."""
-    cluster = inventory.cluster
+    cluster, asked = inventory.cluster, asked_of(config)
     declared = [Port(node.name, rail) for node in cluster.nodes.values() for rail in node.rails]
     rails = {str(port): cluster.rail(port) for port in declared}
     profiles = {rail.profile.name: rail.profile for rail in rails.values()}
@@ -48,6 +49,8 @@ def about_of(
             load=policy.load,
             faults=tuple(config.getoption("--fabric-fault")),
             seed=cluster.lab.seed if cluster.transport == "lab" else None,
+            soak_s=asked.seconds if asked else None,
+            soak_window_s=asked.window_s if asked else None,
         ),
         started=now(),
         user=user_name(),
@@ -90,7 +93,7 @@ def _limited(cluster: Cluster, profile: Profile) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for metric in profile.limits:
         first = metric.partition(".")[0]
-        if metric in GROUP_METRICS or first in COLLECTIVES:
+        if metric in (*GROUP_METRICS, *SOAK_METRICS) or first in COLLECTIVES:
             continue
         if why_missing(TOPIC_OF.get(first, first), cluster) is not None:
             continue

@@ -37,6 +37,8 @@ def limits(
 
 def misses(cluster: Cluster, record: Measurement) -> bool:
     """Return whether a group is outside a declared limit: then it is made once more."""
+    if record.tool not in groups.FAMILIES:
+        return False  # a window of a soak is one of many
     pairs = tuple(Pair.parse(member.pair) for member in record.members)
     group = PairGroup(record.target, pairs)
     directions = 2 if record.settings.get("directions") == 2 else 1

@@ -27,14 +27,14 @@ def choose(chosen: Inventory, declaration: Declaration) -> Sequence[PairGroup | 
     """Return the groups of a declaration, and the targets that have none, each once."""
     if declaration.memory is not None:
         return _with_gpus(chosen)
-    choice = _choice(_ports(chosen, chosen.ports), declaration)
+    choice = _choice(ports_of(chosen, chosen.ports), declaration)
     return [*choice.groups, *(Missing(name, why) for name, why in choice.missing.items())]
 
 
 def _with_gpus(chosen: Inventory) -> Sequence[PairGroup | Missing]:
     """Return the groups of nodes among ports with GPUs; nodes that have none are told by name."""
     having = [port for port in chosen.ports if chosen.cluster.rail(port).gpu_memory is not None]
-    choice = groups.of_nodes(_ports(chosen, having), LEAST_WITH_GPU)
+    choice = groups.of_nodes(ports_of(chosen, having), LEAST_WITH_GPU)
     told = {port.node for port in having}
     without = dict.fromkeys(port.node for port in chosen.ports if port.node not in told)
     why = "declares no GPU (`gpu:` of a rail) with a `gpu_memory` of its profile"
@@ -49,7 +49,7 @@ def _choice(ports: Ports, declaration: Declaration) -> Choice:
     return groups.bisection(ports) if declaration.tool == "bisection" else groups.of_nodes(ports)
 
 
-def _ports(chosen: Inventory, used: Iterable[Port]) -> Ports:
+def ports_of(chosen: Inventory, used: Iterable[Port]) -> Ports:
     """Return the ports by those that can talk: of one rail, or of all, and of one link layer."""
     cluster = chosen.cluster
     rails: dict[str, list[Port]] = {}

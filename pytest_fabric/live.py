@@ -28,6 +28,7 @@ class LiveLine:
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
         self._progress = progress
         self._is_drawn = False
+        self._said = ""
         shares_terminal = config.getoption("capture") == "no"
         self._is_on = (
             self._reporter is not None
@@ -44,10 +45,15 @@ class LiveLine:
         stats = reporter.stats
         failed = len(stats.get("failed", ())) + len(stats.get("error", ()))
         width = reporter._tw.fullwidth - 1
-        line = set_cell_size(text(self._progress(), failed), width).rstrip()
+        said = f"{self._said}; " if self._said else ""
+        line = set_cell_size(f"{said}{text(self._progress(), failed)}", width).rstrip()
         start = "" if self._is_drawn else "\n"
         self._is_drawn = True
         self._write(f"{start}\r\x1b[2K{line}")
+
+    def say(self, text: str) -> None:
+        """Show this too from now on."""
+        self._said = clean_line(text)
 
     def clear(self) -> None:
         """Take the line away, and go back to where pytest left off."""

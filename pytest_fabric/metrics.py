@@ -212,6 +212,19 @@ TOGETHER_METRICS = {
     "contention.places": "",
 }
 
+#: What a soak shows: of each port's link since its first window, and of all bandwidths. Bit error
+#: rates are errors per bit, `raw_ber_growth` is that of the end by that of the beginning, and
+#: `bandwidth_p1` the lowest P1 of a port, as a share of what its pairs can carry.
+SOAK_METRICS = {
+    "soak.flaps": "",
+    "soak.uncorrectable": "",
+    "soak.effective_ber": "",
+    "soak.raw_ber": "",
+    "soak.raw_ber_growth": "",
+    "soak.temperature_drift": "C",
+    "soak.bandwidth_p1": "",
+}
+
 #: What `wiring.switch`, and a switch's neighbour, say where nothing is at the other end.
 NOBODY = "(no neighbour)"
 
@@ -231,7 +244,7 @@ def names() -> tuple[str, ...]:
     reach = [f"{probe}.{name}" for probe in probes for name in REACH_STATISTICS]
     tcp = [f"tcp.{name}" for name in TCP_STATISTICS]
     growth = [f"{name}.growth" for name in MEANINGS]
-    facts = (*LINK_METRICS, *FACT_UNITS, *GROUP_METRICS, *TOGETHER_METRICS)
+    facts = (*LINK_METRICS, *FACT_UNITS, *GROUP_METRICS, *TOGETHER_METRICS, *SOAK_METRICS)
     return (*latency, *bandwidth, *reach, *tcp, *growth, *facts)
 
 
@@ -242,6 +255,8 @@ def unit_of(metric: str) -> str | None:
         return None
     if plain in GROUP_METRICS or plain in TOGETHER_METRICS:
         return GROUP_METRICS.get(plain) or TOGETHER_METRICS.get(plain, "")
+    if plain in SOAK_METRICS:
+        return SOAK_METRICS[plain]
     if plain in LINK_METRICS or plain in FACT_UNITS:
         return LINK_METRICS.get(plain) or FACT_UNITS.get(plain, "")
     statistic = plain.rpartition(".")[2]

@@ -121,6 +121,12 @@ def add(parser: pytest.Parser) -> None:
         help="Leave out the clauses of limits that need a baseline",
     )
     group.addoption(
+        "--fabric-soak",
+        metavar="TIME",
+        help="Load the fabric for so long, as 10m or 24h, in permutations of a minute each, and "
+        "judge what links and bandwidths show meanwhile (suites/test_8_soak.py)",
+    )
+    group.addoption(
         "--fabric-localise",
         action="store_true",
         help="After the planned measurements, measure up to 12 more pairs, those that tell the "
@@ -132,6 +138,7 @@ def add(parser: pytest.Parser) -> None:
         help="Load nodes although somebody uses them: their jobs, GPUs or traffic may suffer",
     )
     parser.addini("fabric_cluster", "Inventory of the fabric, relative to the rootdir")
+    parser.addini("fabric_soak_window", "Length of a window of --fabric-soak (default: 60s)")
 
 
 def conflict(config: pytest.Config) -> str | None:
@@ -144,6 +151,7 @@ def conflict(config: pytest.Config) -> str | None:
         "--fabric-localise": config.getoption("--fabric-localise"),
         "--fabric-baseline": bool(config.getoption("--fabric-baseline")),
         "--fabric-no-baseline": config.getoption("--fabric-no-baseline"),
+        "--fabric-soak": config.getoption("--fabric-soak") is not None,
         "--fabric-prove": config.getoption("--fabric-prove"),
         "-n": config.getoption("dist", "no") != "no",
     }
@@ -159,6 +167,8 @@ def conflict(config: pytest.Config) -> str | None:
         ("--fabric-prove", "--fabric-replay"): "a proof measures in labs of its own",
         ("--fabric-prove", "--fabric-fault"): "a proof chooses the faults by itself",
         ("--fabric-prove", "--fabric-plan"): "a plan is of one run, and a proof makes several",
+        ("--fabric-soak", "-n"): "the windows of a soak come one after another",
+        ("--fabric-prove", "--fabric-soak"): "a proof makes a short soak by itself",
         ("--fabric-prove", "-n"): "a proof starts processes of its own",
     }
     for (one, other), reason in reasons.items():

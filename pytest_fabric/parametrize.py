@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_fabric import grouping, inventory
+from pytest_fabric import grouping, inventory, soaking
 from pytest_fabric.config import SWITCHES, why_missing
-from pytest_fabric.declare import Declaration
+from pytest_fabric.declare import SOAK, Declaration
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.markers import declared
 from pytest_fabric.report.about import Retest
@@ -50,13 +50,13 @@ def generate(metafunc: pytest.Metafunc) -> None:
     try:
         over = _over(metafunc)
         chosen = loaded(config)
+        targets = _targets(metafunc, chosen, over)
     except pytest.UsageError as error:
         config.stash.setdefault(problem_key, []).append(str(error))
         return
     except ConfigError as error:
         config.stash.setdefault(problem_key, list(error.lines))
         return
-    targets = _targets(metafunc, chosen, over)
     metafunc.parametrize(TARGET, targets, ids=[str(target) for target in targets], indirect=True)
 
 
@@ -67,6 +67,10 @@ def _targets(
     reason = why_missing(declaration.tool, chosen.cluster) if declaration is not None else None
     if reason is not None:
         return (NoTarget(over, reason, is_skipped=True),)
+    if declaration is not None and declaration.tool == SOAK:
+        unasked = soaking.why_not(metafunc.config)
+        if unasked is not None:
+            return (NoTarget(over, unasked, is_skipped=True),)
     if declaration is not None and declaration.is_group and chosen.ports:
         return _groups(chosen, declaration)
     if declaration is not None and declaration.tool in SWITCHES:

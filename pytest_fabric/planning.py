@@ -42,9 +42,13 @@ PHASES = (
 
 
 def lines(
-    inventory: Inventory, policy: Policy, items: Sequence[pytest.Item], verbose: bool
+    inventory: Inventory,
+    policy: Policy,
+    items: Sequence[pytest.Item],
+    verbose: bool,
+    soak: Sequence[str] = (),
 ) -> list[str]:
-    """Return the plan of a run, for people."""
+    """Return the plan of a run, for people; `soak` tells of a soak, if it has one."""
     wants, others = wants_of(items)
     wants = [want for want in wants if plan.not_available(want, inventory.cluster) is None]
     jobs = plan.jobs_of(wants, inventory.cluster, policy)
@@ -59,6 +63,7 @@ def lines(
         "",
         *_commands(inventory, allowed),
         *_facts(others),
+        *soak,
         "",
         *_coverage(inventory, allowed),
         *_targets(allowed, verbose),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_fabric.rows import Bandwidth as Bandwidth
+from pytest_fabric.rows import Health as Health
 from pytest_fabric.rows import Latency as Latency
 from pytest_fabric.rows import Member as Member
 from pytest_fabric.rows import Reach as Reach
@@ -220,7 +221,8 @@ class Measurement:
     foreign traffic). `beside` names what ran at the same time, those nearest first where there were
     many, and `company` counts all of it; `alone` says that nothing was let run beside it. `raw`
     maps `client.stdout` and the like to the text. `reach` tells of a ping, for each end that sent,
-    `tcp` of streams of TCP, `members` of all pairs of a group.
+    `tcp` of streams of TCP, `members` of all pairs of a group, `health` of
+    the links of a window of a soak.
     """
 
     key: str
@@ -247,6 +249,7 @@ class Measurement:
     reach: tuple[Reach, ...] = ()
     tcp: Tcp | None = None
     members: tuple[Member, ...] = ()
+    health: tuple[Health, ...] = ()
 
     @property
     def is_repetition(self) -> bool:

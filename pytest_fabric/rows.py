@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,26 @@ class Member:
     mtu: int | None
     began_s: float
     ended_s: float
+
+
+@dataclass(frozen=True)
+class Health:
+    """What a port said of its link over one window of a soak: growth between two readings.
+
+    `seconds` passed between them by the node's own clock, at `speed_bps`. `lost` counts blocks that
+    FEC could not correct, `corrected` bits that it could. `problems` tells by name of field why
+    something is None, `inapplicable` why the port has no such thing.
+    """
+
+    port: str
+    seconds: float
+    speed_bps: float | None
+    flaps: int | None = None
+    lost: int | None = None
+    corrected: int | None = None
+    celsius: float | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+    inapplicable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,8 @@ class FabricRun:
     def summary(self) -> list[str]:
         """Return what a reader needs to act, at most 30 lines."""
         said = self._told()
-        return [*self.directory.lost, *said.notes, *said.baseline, *summary.lines(self._reported())]
+        notes = [*self.directory.lost, *said.notes, *said.baseline]
+        return summary.lines(self._reported(), notes)
 
     def record(self) -> RunRecord:
         """Return the whole run as its report shows it."""

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+#: Said of what was to be counted under load, where a run made none: it is nobody's fault.
+UNLOADED = "let the run measure pairs of the port, and see theirs"
+
 
 @dataclass(frozen=True)
 class Exposure:

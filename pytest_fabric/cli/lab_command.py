@@ -13,6 +13,32 @@ from pytest_fabric.errors import ConfigError
 #: As pytest has it for a wrong configuration.
 EXIT_USAGE = 4
 
+EPILOGS = {
+    "up": """\
+Examples:\n
+  pytest-fabric lab up\n
+  pytest-fabric lab up site/cluster.yaml --at /tmp/mine\n
+Exit status: 0 it was ended by Ctrl-C, 4 cluster.yaml is wrong, or a lab runs there already.
+""",
+    "fault": """\
+Examples:\n
+  pytest-fabric lab fault latency_tail@gpu002:rail0\n
+  pytest-fabric lab fault ssh_down@gpu003\n
+Exit status: 0 done, 4 no such fault or place, or no lab runs.
+""",
+    "mend": """\
+Examples:\n
+  pytest-fabric lab mend latency_tail@gpu002:rail0\n
+Exit status: 0 done, 4 the fault is not on, or no lab runs.
+""",
+    "status": """\
+Examples:\n
+  pytest-fabric lab status\n
+  pytest-fabric lab status --at /tmp/mine\n
+Exit status: 0 it was told, 4 no lab runs.
+""",
+}
+
 EPILOG = """\
 Examples:\n
   pytest-fabric lab up\n
@@ -29,7 +55,7 @@ At = Annotated[
 ]
 
 
-@app.command()
+@app.command(epilog=EPILOGS["up"])
 def up(
     cluster: Annotated[Path, typer.Argument(help="Inventory of the lab")] = Path("cluster.yaml"),
     at: At = None,
@@ -44,7 +70,7 @@ def up(
         raise typer.Exit(EXIT_USAGE) from None
 
 
-@app.command()
+@app.command(epilog=EPILOGS["fault"])
 def fault(
     fault: Annotated[str, typer.Argument(help="NAME@NODE or NAME@NODE:RAIL")], at: At = None
 ) -> None:
@@ -52,13 +78,13 @@ def fault(
     _switch(f"fault {fault}", at)
 
 
-@app.command()
+@app.command(epilog=EPILOGS["mend"])
 def mend(fault: Annotated[str, typer.Argument(help="A fault that is on")], at: At = None) -> None:
     """Take a fault out of the running lab."""
     _switch(f"mend {fault}", at)
 
 
-@app.command()
+@app.command(epilog=EPILOGS["status"])
 def status(at: At = None) -> None:
     """Print the faults that are on in the running lab, one a line."""
     _switch("status", at)

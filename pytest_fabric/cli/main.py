@@ -26,13 +26,21 @@ from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
 
+EPILOG = """\
+Examples:\n
+  pytest-fabric init 'gpu[001-064]' --user ops\n
+  pytest-fabric check\n
+  pytest-fabric report fabric-runs/latest\n
+Exit status of all: 0 done, 1 what was asked does not hold, 4 the call or cluster.yaml is wrong,
+which is one line on standard error. The tests themselves: pytest suites/
+"""
+
 app = typer.Typer(
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Companion of pytest-fabric: describe a fabric, check its nodes, read what runs left.",
-    epilog="Exit status of all: 0 done, 1 what was asked does not hold, 4 the call or cluster.yaml "
-    "is wrong, which is one line on standard error. The tests themselves: pytest suites/",
+    epilog=EPILOG,
 )
 
 #: Commands with a module of their own, and what ends their help: what takes long to import is
@@ -60,6 +68,14 @@ CHECK_EPILOG = """\
 Examples:\n
   pytest-fabric check\n
   pytest-fabric check site/cluster.yaml\n
+"""
+
+FAULTS_EPILOG = """\
+Examples:\n
+  pytest-fabric faults\n
+  pytest-fabric faults 'pcie_*'\n
+  pytest-fabric faults latency --json\n
+Exit status: 0 listed, 4 no fault has such a name, or there are no tests.
 """
 
 PARSE_EPILOG = """\
@@ -96,7 +112,7 @@ def parse(
     """Print as JSON what a tool printed.
 
     Exit status 0 for a recognised result, 1 when the tool reported an error, 2 when the text is not
-    recognised.
+    recognised, 4 for a wrong call.
     """
     if tool not in TOOLS:
         typer.echo(f"parse: expected one of {', '.join(TOOLS)}, got {tool!r}", err=True)
@@ -111,7 +127,7 @@ def parse(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(epilog=FAULTS_EPILOG)
 def faults(
     pattern: Annotated[
         str | None, typer.Argument(help="A part of a name, or a pattern such as 'pcie_*'")

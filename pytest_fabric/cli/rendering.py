@@ -48,7 +48,7 @@ class Shown:
     def summary(self) -> list[str]:
         """Return what a reader needs to act."""
         said = self._context
-        return [*said.notes, *said.baseline, *summary.lines(self._run())]
+        return summary.lines(self._run(), [*said.notes, *said.baseline])
 
     def record(self) -> RunRecord:
         """Return the whole run, as its own report showed it."""

@@ -3,6 +3,7 @@
 from pytest_fabric.declare.declaration import FABRIC as FABRIC
 from pytest_fabric.declare.declaration import GROUPS as GROUPS
 from pytest_fabric.declare.declaration import ISOLATE as ISOLATE
+from pytest_fabric.declare.declaration import SOAK as SOAK
 from pytest_fabric.declare.declaration import Declaration as Declaration
 from pytest_fabric.declare.facts import firmware_facts as firmware_facts
 from pytest_fabric.declare.facts import host_facts as host_facts
@@ -20,6 +21,8 @@ from pytest_fabric.declare.groups import bisection as bisection
 from pytest_fabric.declare.groups import gpu_bandwidth as gpu_bandwidth
 from pytest_fabric.declare.groups import incast as incast
 from pytest_fabric.declare.groups import node_bandwidth as node_bandwidth
+from pytest_fabric.declare.groups import soak as soak
+from pytest_fabric.declare.groups import soak_window as soak_window
 from pytest_fabric.declare.layers import LAYERS as LAYERS
 from pytest_fabric.declare.layers import layer_of as layer_of
 from pytest_fabric.declare.perftest import ib_read_bw as ib_read_bw

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 ISOLATE = ("node", "leaf", "fabric")
 
 #: Measurements of several pairs at once.
-GROUPS = ("node_bandwidth", "gpu_bandwidth", "incast", "bisection")
+GROUPS = ("node_bandwidth", "gpu_bandwidth", "incast", "bisection", "soak_window")
+
+#: What is asked about the windows of a soak, all of them together.
+SOAK = "soak"
 
 #: The target of what is judged about all nodes together.
 FABRIC = "fabric"
@@ -26,7 +29,8 @@ class Declaration:
     are measured at once is made on a `node`, a receiver (`incast`, of so many `senders`) or the
     fabric (`bisection`): `is_group` says so. `memory` is `gpu` where messages
     lie in the memory of GPUs, of the kind that the profiles declare. `congested` says that a
-    window is looked at for what forced congestion did in it.
+    window is looked at for what forced congestion did in it. `window` counts those of a soak,
+    from 1.
     """
 
     tool: str
@@ -42,6 +46,7 @@ class Declaration:
     senders: int | None = None
     memory: str | None = None
     congested: bool | None = None
+    window: int | None = None
 
     @property
     def is_group(self) -> bool:
@@ -61,6 +66,7 @@ class Declaration:
             "senders": self.senders,
             "memory": self.memory,
             "congested": self.congested,
+            "window": self.window,
         }
         options = [f"{name}={value}" for name, value in set_by_test.items() if value is not None]
         return " ".join([self.tool, *options])

@@ -7,7 +7,7 @@ is traffic beside that of all others.
 
 from __future__ import annotations
 
-from pytest_fabric.declare.declaration import Declaration, whole
+from pytest_fabric.declare.declaration import FABRIC, SOAK, Declaration, whole
 
 #: Engineering judgement: the middle of 10 s shows several hundred round trips of DCQCN's control
 #: loop, and 64 nodes still take minutes.
@@ -61,6 +61,27 @@ def bisection(duration: float | None = None, qps: int = QPS_ACROSS) -> Declarati
     whole("bisection", "qps", qps, 1)
     return Declaration(
         "bisection", "bisection", duration_s=_seconds("bisection", duration), qps=qps
+    )
+
+
+def soak(over: str = "port") -> Declaration:
+    """Declare what hours of full load show of a port's link, or of all bandwidths (`fabric`).
+
+    Its windows are made where `--fabric-soak` asks for them.
+    """
+    if over not in ("port", FABRIC):
+        raise ValueError(f"soak(over={over!r}): expected port or fabric")
+    return Declaration(SOAK, over)
+
+
+def soak_window(number: int, duration: float, is_across: bool) -> Declaration:
+    """Declare one window of a soak: a permutation of all ports, or of those of each leaf."""
+    return Declaration(
+        "soak_window",
+        FABRIC if is_across else "leaf",
+        duration_s=_seconds("soak_window", duration),
+        qps=QPS_ACROSS,
+        window=number,
     )
 
 

@@ -18,6 +18,7 @@ LAYERS = {
     "node": "all ports of a node at once",
     "fabric": "what the network does when it is congested, and across its middle",
     "tcp": "TCP between ports, where limits of it are declared",
+    "soak": "hours of full load, where --fabric-soak asks for them",
     "collective": "a collective of all GPUs, where one is declared",
 }
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fabric.config import ROOT_TOOLS, Network
+from pytest_fabric.draft import gpus
 from pytest_fabric.errors import MeasurementError, NotRecognisedError
 from pytest_fabric.measure.fabric import CheckedSession, Fabric
 from pytest_fabric.measure.placement import gid_address
@@ -21,20 +23,22 @@ from pytest_fabric.tools import (
     lspci,
     mlnx_qos,
     mlxlink,
+    names,
     sminfo,
 )
 from pytest_fabric.tools.printable import printable
-from pytest_fabric.transport import Collect, Job
+from pytest_fabric.transport import Collect, Glob, Job
 
 DEADLINE_S = 30.0
 
 
 @dataclass(frozen=True)
 class SeenPort:
-    """An RDMA port, and the networks that the routes of its interfaces lead to."""
+    """An RDMA port, the networks that its interfaces' routes lead to, and the GPU beside it."""
 
     rdma: RdmaPort
     networks: tuple[Network, ...] = ()
+    gpu: str | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -75,8 +79,24 @@ def look(fabric: Fabric, node: str) -> SeenNode:
         )
     session = fabric.session(node)
     routes = session.run(Job(("cat", qos_address.ROUTES), deadline_s=DEADLINE_S)).stdout
-    ports = tuple(SeenPort(port, _networks(port, routes)) for port in facts.ports)
+    beside = _gpus(session, [port.pci for port in facts.ports if port.pci])
+    ports = tuple(
+        SeenPort(port, _networks(port, routes), beside.get(port.pci or "")) for port in facts.ports
+    )
     return SeenNode(node, facts, ports, _sudo(session, facts.ports[0]))
+
+
+def _gpus(session: CheckedSession, cards: Sequence[str]) -> dict[str, str]:
+    """Return the GPU beside each card; where nothing tells, there is none."""
+    pattern = Glob(f"{gpus.DEVICES}/*/uevent")
+    classes = session.run(Job(("grep", "-sH", "PCI_CLASS=", pattern), deadline_s=DEADLINE_S))
+    found = gpus.addresses(classes.stdout)
+    known = [card for card in cards if re.fullmatch(names.PCI, card)]
+    if not found or not known:
+        return {}
+    paths = [f"{gpus.DEVICES}/{address}" for address in dict.fromkeys((*known, *found))]
+    said = session.run(Job(("readlink", "-f", *paths), deadline_s=DEADLINE_S))
+    return gpus.neighbours(known, found, gpus.places(said.stdout))
 
 
 def _networks(port: RdmaPort, routes: str) -> tuple[Network, ...]:

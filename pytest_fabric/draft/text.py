@@ -116,6 +116,9 @@ def _rail(draft: Draft, port: Port, kind: str, usual: str) -> str:
         words.append(f"network: {_quoted(str(draft.networks[port.rail]))}")
     if port in draft.leaves:
         words.append(f"leaf: {_text(draft.leaves[port])}")
+    gpu = draft.rails.ports[port.node][port.rail].gpu
+    if gpu is not None:
+        words.append(f"gpu: {_quoted(gpu)}")
     if kind != usual:
         words.append(f"profile: {_text(kind)}")
     return f"{port.rail}: {{{', '.join(words)}}}"

@@ -68,7 +68,8 @@ class Value:
     values without it, and they decide; `tolerant` lets one of them that holds be enough. A rate is
     held only against bounds that its `exposure` can show: any other raises MissingValueError.
     `peers` and `baseline` return the middle of what other pairs, or earlier runs, have of the same
-    metric, and in words where it comes from.
+    metric, and in words where it comes from. What is `short` of what was asked for,
+    in words, can miss a bound but holds none: that raises MissingValueError, too.
     """
 
     number: float | str
@@ -83,6 +84,7 @@ class Value:
     peers: Others | None = field(default=None, repr=False)
     baseline: Others | None = field(default=None, repr=False)
     moments: tuple[str, str] = field(default=("under load", "alone"), repr=False)
+    short: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         return self.number if isinstance(self.number, str) else render(self.number, self.unit)
@@ -128,6 +130,8 @@ class Value:
     def holds(self, sign: str, bound: float | str) -> bool:
         """Return whether `value sign bound` holds. Raises UnitError, MissingValueError."""
         held = holds(self.number, sign, bound)
+        if held and self.short:
+            raise MissingValueError(f"{self.metric} is {self} so far, and {self.short}")
         watched = self.exposure
         if not held or watched is None or isinstance(bound, str) or bound >= watched.floor:
             return held

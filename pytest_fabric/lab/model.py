@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from pytest_fabric import results
 from pytest_fabric.lab import machine
+from pytest_fabric.lab.aging import Aging
 from pytest_fabric.lab.leaf import ALONE, Leaf
 from pytest_fabric.lab.parts import GOOD_MODULE, GOOD_SIGNAL, GOOD_SLOT
 from pytest_fabric.lab.parts import Module as Module
@@ -157,6 +158,7 @@ class Port:
     sm_lid: int = 1
     physical: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
+    aging: Aging = field(default_factory=Aging)
 
     @property
     def is_infiniband(self) -> bool:

@@ -20,10 +20,12 @@ ACTIVE, APART = 1, 2
 FAILURES = 2
 
 
-def entries(port: Port, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def entries(
+    port: Port, tally: Callable[[Port], Tally], uptime: Callable[[], float]
+) -> dict[str, Entry]:
     """Return the network devices of a port by name, that of its bond included."""
     found: dict[str, Entry] = {
-        name: {**_netdev(port, place, tally), **_membership(port, name)}
+        name: {**_netdev(port, place, tally, uptime), **_membership(port, name)}
         for place, name in enumerate(port.netdevs)
     }
     return {**found, bond(port): _bond(port)} if port.is_bond else found
@@ -75,7 +77,9 @@ def _membership(port: Port, name: str) -> dict[str, Entry]:
     }
 
 
-def _netdev(port: Port, member: int, tally: Callable[[Port], Tally]) -> dict[str, Entry]:
+def _netdev(
+    port: Port, member: int, tally: Callable[[Port], Tally], uptime: Callable[[], float]
+) -> dict[str, Entry]:
     name = port.netdevs[member]
     up = port.state == "ACTIVE" and port.members.get(name) != "down"
     lost = FAILURES + port.signal.flaps + (port.members.get(name) == "down")
@@ -84,7 +88,7 @@ def _netdev(port: Port, member: int, tally: Callable[[Port], Tally]) -> dict[str
         "mtu": str(netdev_mtu(port)),
         "operstate": "up" if up else "down",
         "address": gids.mac(port.guid, member),
-        "carrier_down_count": str(lost),
+        "carrier_down_count": Live(lambda: str(lost + port.aging.flaps(uptime()))),
         "ifindex": str(3 + port.guid % 1000 * 2 + member),
         # What passes the kernel; RDMA does not, so on mlx5 it is in no counter of the netdev.
         "statistics": {

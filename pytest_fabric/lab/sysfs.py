@@ -48,7 +48,7 @@ def root(
         _put(tree, f"/sys/class/infiniband/{port.device}", _rdma(port))
         counters = files.counters(port, tally, written or tally, uptime)
         _put(tree, f"/sys/class/infiniband/{port.device}/ports/1", counters)
-        for netdev, entry in netdevs.entries(port, tally).items():
+        for netdev, entry in netdevs.entries(port, tally, uptime).items():
             _put(tree, f"/sys/class/net/{netdev}", entry)
         _put(tree, f"/dev/infiniband/uverbs{place}", Unreadable(errno.EINVAL))
         for irq, cpu in machine.irqs(place, port.numa, port.irqs).items():

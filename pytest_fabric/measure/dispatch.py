@@ -90,6 +90,15 @@ class Dispatcher(Generic[T]):
             self._results[key] = Future()
             self._results[key].set_result(outcome)
 
+    def forget(self, key: str, slim: Callable[[T], T]) -> None:
+        """Keep less of a task that has ended, as `slim` returns of its outcome."""
+        with self._changed:
+            if key in self._results and self._results[key].done():
+                self._tasks.pop(key, None)
+                outcome = slim(self._results[key].result())
+                self._results[key] = Future()
+                self._results[key].set_result(outcome)
+
     def has(self, key: str) -> bool:
         """Return whether a task is known."""
         with self._changed:

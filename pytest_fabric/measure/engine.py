@@ -23,7 +23,7 @@ from pytest_fabric.measure.peer_groups import PeerGroups
 from pytest_fabric.measure.plan import Job, Policy, Want
 from pytest_fabric.measure.preconditions import Preconditions
 from pytest_fabric.measure.progress import Progress
-from pytest_fabric.measure.record import failed
+from pytest_fabric.measure.record import failed, slim
 from pytest_fabric.measure.schedule import Schedule, Task
 from pytest_fabric.measure.topics import asked
 from pytest_fabric.metrics import KEPT
@@ -32,10 +32,8 @@ from pytest_fabric.results import Failure, Measured, Measurement, Port
 #: What a measurement says that was asked for when the run had been stopped.
 STOPPED = "the run was stopped"
 
-#: Called now and then while a result is awaited.
+#: Called now and then while a result is awaited; and how often, in seconds.
 Waiting = Callable[[], None]
-
-#: How often whoever waits for a result looks up, in seconds.
 TICK_S = 0.25
 
 
@@ -130,6 +128,12 @@ class Engine:
         same = [job for job in self._planned if peers.group_of(job, self._cluster) == group]
         return tuple(self._result(job, waiting) for job in same)
 
+    def forget(self, want: Want) -> None:
+        """Keep little of a measurement that nobody asks for again: a soak has thousands."""
+        job = self._job(want)
+        self._jobs[job.key] = replace(job, members=(), instead=())
+        self._dispatcher.forget(job.key, slim)
+
     def progress(self) -> Progress:
         """Return how far the run is."""
         status = self._dispatcher.status()
@@ -155,8 +159,7 @@ class Engine:
         self._dispatcher.stop(MeasurementError("run", failure.kind, failure.message))
 
     def _time_is_over(self) -> None:
-        seconds = self._policy.timeout_s or 0
-        self._stop(Failure("timeout", f"--fabric-timeout: {seconds:g} s are over"))
+        self._stop(Failure("timeout", f"--fabric-timeout: {self._policy.timeout_s:g} s are over"))
         self._fabric.close()
 
     def _begin(self, jobs: Sequence[Job]) -> None:
@@ -293,6 +296,5 @@ class Engine:
             self._given_up |= lost
             why = "not tried, since the connection was lost before"
             gone = TransportError(", ".join(sorted(lost)), "lost", why)
-            self._dispatcher.give_up(
-                lambda one: not lost.isdisjoint(self._jobs[one.key].places), gone
-            )
+            jobs = self._jobs
+            self._dispatcher.give_up(lambda one: not lost.isdisjoint(jobs[one.key].places), gone)

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 from functools import partial
 
-from pytest_fabric.measure import group, pair, probe, tcp
+from pytest_fabric.measure import group, pair, probe, soak, tcp
 from pytest_fabric.measure.barred import Barred, is_reach
 from pytest_fabric.measure.books import Books
 from pytest_fabric.measure.dispatch import Free
@@ -24,6 +24,7 @@ class Makers:
         self._fabric = fabric
         self._books = books
         self._barred = Barred()
+        self._soaked = soak.Windows(fabric)
         low, high = fabric.cluster.tools.ports
         self._ports = itertools.cycle(range(low, high + 1))
 
@@ -45,6 +46,8 @@ class Makers:
         if failure is not None:
             told = replace(failure, message=f"{job.name}: {failure.message}")
             return without_value(job.target, job.settings, told)
+        if job.settings.window is not None:
+            return self._soaked.measure(job, self._ports)
         return group.measure(self._fabric, job, self._ports)
 
     def _perftest(self, job: Job, free: Free) -> Measurement:

@@ -77,7 +77,7 @@ def job_of(want: Want, cluster: Cluster, policy: Policy) -> Job:
 
 def _group_job(declaration: Declaration, group: PairGroup, cluster: Cluster, load: str) -> Job:
     """Return the measurement of a group: a run of ib_write_bw on each of its pairs."""
-    single = replace(declaration, tool=GROUP_TOOL, over="pair", senders=None)
+    single = replace(declaration, tool=GROUP_TOOL, over="pair", senders=None, window=None)
     members, instead = (
         tuple(
             Job(one, resolve(single, one, *_profiles(one, cluster)), load, 0, _places(one, cluster))
@@ -86,7 +86,12 @@ def _group_job(declaration: Declaration, group: PairGroup, cluster: Cluster, loa
         for pairs in (group.pairs, group.again)
     )
     first = members[0]
-    settings = replace(first.settings, tool=declaration.tool, senders=declaration.senders)
+    settings = replace(
+        first.settings,
+        tool=declaration.tool,
+        senders=declaration.senders,
+        window=declaration.window,
+    )
     places = frozenset(place for member in members for place in member.places)
     return Job(first.pair, settings, load, 0, places, group.target, members, instead)
 
@@ -108,7 +113,7 @@ def load_of(declaration: Declaration, strategy: str) -> str:
     if declaration.tool in COLLECTIVES:
         return "disruptive"
     if declaration.is_group:
-        return "full" if declaration.over == "node" else "disruptive"
+        return "full" if declaration.over in ("node", "leaf") else "disruptive"
     return "disruptive" if strategy == "permutation" else "full"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from pytest_fabric.errors import (
     FabricError,
@@ -21,6 +22,11 @@ def failed(job: Job, problem: BaseException) -> Measurement:
     """Return the record of a job that could not be made."""
     failure = explained(job.target, job.settings.tool, problem)
     return without_value(job.target, job.settings, failure)
+
+
+def slim(record: Measurement) -> Measurement:
+    """Return what tells of a measurement that it was made, and how it ended."""
+    return replace(record, members=(), health=(), growth=(), commands={})
 
 
 def without_value(target: str, settings: Settings, error: Failure | None) -> Measurement:

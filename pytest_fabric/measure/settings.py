@@ -36,6 +36,7 @@ class Settings:
     `full` for a ping of the largest packets; a ping's `iterations` are packets and its `size` is
     the payload of each, for full ones the least that it must be. `streams` are connections of TCP,
     `senders` counts those of an incast. `memory` is the kind of GPU memory that messages lie in.
+    `window` counts those of a soak, from 1.
     """
 
     tool: str
@@ -53,6 +54,7 @@ class Settings:
     streams: int | None = None
     senders: int | None = None
     memory: str | None = None
+    window: int | None = None
 
     @property
     def key(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from pytest_fabric.declare import SOAK
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.prove.judge import Judged, judge
 from pytest_fabric.prove.plan import Wave
@@ -23,6 +24,10 @@ WAVE_S = 300.0
 
 #: Seconds in which a wave ends what it has started when it is told to.
 ENDS_S = 20.0
+
+#: The soak of a wave: the least of 75 s that show the usual limit of a bit error rate, in windows
+#: short enough that beginning and end of it can be told apart.
+SOAKED = ("--fabric-soak", "96s", "-o", "fabric_soak_window=12s")
 
 #: Exit statuses of a wave that has judged: passed, failed, or something could not be measured.
 JUDGED = (0, 1, 10)
@@ -145,6 +150,7 @@ def command(site: Site, wave: Wave, folder: Path) -> Sequence[str]:
         *("--fabric-cluster", str(folder / "cluster.yaml")),
         *("--fabric-out", str(folder / "runs"), "--fabric-no-reports"),
         *site.options,
+        *(SOAKED if wave.group == SOAK else ()),
         *(f"--fabric-fault={one.fault}@{one.place}" for one in wave.injections),
     ]
 

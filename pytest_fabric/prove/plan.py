@@ -19,7 +19,7 @@ from pytest_fabric.prove.wave import leaf as leaf
 #: Kinds of tests by what they measure. Those first that wait long: for tools that hang.
 GROUPS = (
     *("reach", "bandwidth", "latency"),
-    *("node", "incast", "wide incast", "bisection", "across", "collective", "facts"),
+    *("node", "incast", "wide incast", "bisection", "across", "soak", "collective", "facts"),
 )
 
 #: Those whose pairs run at the same moment.
@@ -126,7 +126,7 @@ def _catchers(checks: Sequence[Check], fault: Fault) -> list[Check]:
 def _wave(name: str, layer: str, faults: Sequence[Fault], checks: Sequence[Check]) -> Wave:
     group = name.partition(",")[0]
     needed = max((check.nodes for check in checks), default=1)
-    usual = {"facts": 1, "bisection": SIDE, "across": SIDE}.get(group, RING)
+    usual = {"facts": 1, "bisection": SIDE, "across": SIDE, "soak": SIDE}.get(group, RING)
     ground = _Ground(group, max(usual, needed))
     injections = tuple(_inject(fault, ground) for fault in faults)
     if group == "facts":

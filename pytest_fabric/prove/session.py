@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from pytest_fabric.active import interrupt
-from pytest_fabric.declare import rdma_reach
+from pytest_fabric.declare import SOAK, rdma_reach
 from pytest_fabric.description import now, version
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.inventory import user_path
@@ -174,6 +174,8 @@ def group_of(item: pytest.Item) -> str:
         return "bandwidth" if "pair" in getattr(item, "fixturenames", ()) else "facts"
     if declaration.tool == "incast":
         return "incast" if _nodes(item) == SENDERS + 1 else "wide incast"
+    if declaration.tool == SOAK:
+        return SOAK
     if declaration.is_group:
         return "bisection" if declaration.tool == "bisection" else "node"
     if declaration.tool == "collective":

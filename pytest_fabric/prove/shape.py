@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from pytest_fabric.config import Cluster
+from pytest_fabric.declare import SOAK
 from pytest_fabric.prove.plan import TOGETHER, Wave
 
 #: Where the first rail and its GPU are, and how far apart rails are, as in a usual machine: eight
@@ -81,7 +82,10 @@ def cluster_file(wave: Wave, model: Model) -> str:
     document: dict[str, Any] = {
         "name": f"prove {wave.name}",
         "transport": "lab",
-        "lab": {"seed": model.seed, "time": SCALE_TOGETHER if wave.group in TOGETHER else SCALE},
+        "lab": {
+            "seed": model.seed,
+            "time": SCALE_TOGETHER if wave.group in (*TOGETHER, SOAK) else SCALE,
+        },
         **_rest(wave, model),
         "nodes": {
             node: {"profile": profile, "rails": _rails(wave, node, cell)}

@@ -13,12 +13,17 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Options:
-    """The options that tell what a run measured, and in which lab; `seed` is the lab's."""
+    """The options that tell what a run measured, and in which lab; `seed` is the lab's.
+
+    `soak_s` is for how long a soak was asked for, in windows of `soak_window_s`.
+    """
 
     nodes: str | None
     load: str
     faults: tuple[str, ...]
     seed: int | None
+    soak_s: float | None = None
+    soak_window_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_fabric.report import text
 from pytest_fabric.report.places import is_pair, mentioned, nodes_of, ports_of
 from pytest_fabric.results import Verdict
+from pytest_fabric.said import UNLOADED
 
 MEASURED = ("passed", "failed", "waived")
 
@@ -48,7 +49,7 @@ def named(verdicts: Sequence[Verdict]) -> list[Blame]:
     """Return the ports and nodes that errors name beside their own target, one blame each."""
     lines: dict[str, list[str]] = defaultdict(list)
     for verdict in verdicts:
-        if verdict.outcome != "error":
+        if verdict.outcome != "error" or is_unloaded(verdict):
             continue
         line = _first_line(verdict).removeprefix(f"{verdict.target}: ")
         places = mentioned(ports_of(verdict.target), line)
@@ -65,10 +66,15 @@ def silent(verdicts: Sequence[Verdict]) -> list[Blame]:
     measured = {n for v in verdicts if v.outcome in MEASURED for n in nodes_of(v.target)}
     errors: dict[str, list[str]] = defaultdict(list)
     for verdict in verdicts:
-        if verdict.outcome == "error":
+        if verdict.outcome == "error" and not is_unloaded(verdict):
             for node in _culprits(verdict):
                 errors[node].append(_first_line(verdict))
     return [Blame(node, SILENT, lines[0]) for node, lines in errors.items() if node not in measured]
+
+
+def is_unloaded(verdict: Verdict) -> bool:
+    """Return whether a check had nothing to count, since the run offered no load."""
+    return verdict.outcome == "error" and UNLOADED in _first_line(verdict)
 
 
 def _culprits(verdict: Verdict) -> Sequence[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pytest_fabric.judge.soak import Soak
 from pytest_fabric.judge.training import Work
 from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.planned import Planned, terminal
@@ -21,7 +22,7 @@ class Run:
     waivers that no failure fell under, `known` is what counters and the inventory say about places.
     `extra` are verdicts of pairs that were measured to tell places apart, `followed` tells of them.
     `workload` is what is trained, if anything is declared. `has_tickets` says that the directory
-    of the run has them.
+    of the run has them. `soak` is what a soak has shown so far, where one was asked for.
     """
 
     planned: Sequence[Planned]
@@ -35,6 +36,7 @@ class Run:
     followed: str = ""
     workload: Work | None = None
     has_tickets: bool = False
+    soak: Soak | None = None
 
     @cached_property
     def ended(self) -> list[Verdict]:

@@ -35,6 +35,7 @@ MEASUREMENT_KEYS = (
     "reach",
     "tcp",
     "members",
+    "health",
     "mtu",
     "counters",
     "still",

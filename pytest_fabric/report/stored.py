@@ -202,7 +202,9 @@ def _reading(path: Path) -> Reading:
 
 def _is_settled(record: Measurement) -> bool:
     """Return whether a measurement has values, and may be judged by them."""
-    return record.error is None and not record.doubts
+    # A window of a soak without a value stays one: what its links have lost must not be forgotten.
+    has_health = any(row.seconds > 0 for row in record.health)
+    return (record.error is None and not record.doubts) or has_health
 
 
 def _slim(record: Measurement) -> Measurement:

@@ -6,14 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fabric.report import contention, text, training
-from pytest_fabric.report.blame import MEASURED
+from pytest_fabric.report import acting, contention, soak, text, training
+from pytest_fabric.report.blame import MEASURED, is_unloaded
 from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold, is_pair, ports_of
 from pytest_fabric.report.planned import OUTCOMES
 from pytest_fabric.report.ran import Run as Run
 from pytest_fabric.report.suspects import Suspect
+from pytest_fabric.report.text import listed
 from pytest_fabric.report.tickets import parts
 from pytest_fabric.results import Verdict
 
@@ -22,12 +23,19 @@ WIDTH = 160
 #: A list of places is cut here.
 PLACES = 70
 
+#: So many checks are named that had no load.
+CHECKS = 3
+
 #: So many lines there are at most; what to do next is told where it fits.
 LINES = 30
 
 #: Lines of each part: with the three other lines, the headings and the counts of what is left out,
 #: 30 in all.
 EXCLUDED, SKIPPED, WAIVED, SUSPECTS, FAILURES, ERRORS, CONTENTION = 1, 1, 1, 4, 4, 3, 1
+
+#: Lines of notes about the whole run, before everything else.
+NOTES = 5
+CUT = ["and more notes, see the report"]
 
 CONTENDED = "contention (missed under load, held alone)"
 
@@ -63,31 +71,51 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
     )
 
 
-def lines(run: Run) -> list[str]:
-    """Return the summary of a run, at most 30 lines, what to act on at the end."""
+def lines(run: Run, notes: Sequence[str] = ()) -> list[str]:
+    """Return the summary of a run, at most 30 lines with its notes, what to act on at the end."""
+    first = _limited([_cut(note, WIDTH) for note in notes], NOTES, "notes")
+    for less in range(max(SUSPECTS, FAILURES, ERRORS)):
+        found = _lines(run, less, LINES - len(first))
+        if len(first) + len(found) <= LINES:
+            break
+    room = max(0, LINES - len(found))
+    return [*(first if len(first) <= room else first[: max(0, room - 1)] + CUT[:room]), *found]
+
+
+def _lines(run: Run, less: int, most: int) -> list[str]:
+    """Return the summary without the notes; `less` lines are taken from each of its long parts.
+
+    What to do next is told as far as `most` lines are left for it.
+    """
+    failed, wrong, suspected_most = (max(1, most - less) for most in (FAILURES, ERRORS, SUSPECTS))
     verdicts, suspected = run.ended, run.suspected
     ranked = _ranked(suspected)
     tickets = parts.line(run) if run.has_tickets else ""
-    shown = FAILURES - bool(tickets)  # its line takes the place of another one
+    failed = max(1, failed - bool(tickets))  # its line takes the place of another one
     found = [
         _counts(verdicts),
         *_coverage(run.declared, verdicts),
+        *([] if run.soak is None else soak.lines(run.soak, run.directory)),
         *_limited(_excluded(run.excluded), EXCLUDED, "reasons"),
         *_limited(_skipped(verdicts), SKIPPED, "reasons"),
         *_limited(_waived(verdicts), WAIVED, "waivers"),
         *_unused(run.unused),
-        *_part("errors", _errors(verdicts), ERRORS, "causes"),
+        *_part("errors", _errors(verdicts), wrong, "causes"),
         *_part(CONTENDED, contention.lines(verdicts), CONTENTION, "checks"),
-        *_part("failures", _failures(verdicts, causes(verdicts, suspected)), shown, "checks"),
+        *_part("failures", _failures(verdicts, causes(verdicts, suspected)), failed, "checks"),
     ]
-    last = [tickets] if tickets else []
-    last += [f"run directory: {run.directory}"] if run.directory else []
+    last = [tickets] if tickets else acting.then(verdicts, run.directory)
+    last = [*last, f"run directory: {run.directory}"] if run.directory else []
     followed = [run.followed] if run.followed else []
     trained = [] if run.workload is None else [training.line(run.workload, verdicts)]
-    most = SUSPECTS - len(followed) - len(trained)
-    places = [*trained, *followed, *_part("suspects", _suspects(ranked), most, "groups of places")]
-    room = LINES - len(found) - len(places) - len(last)
-    found += _advised(places, ranked, room)
+    shown = max(1, suspected_most - len(followed) - len(trained))
+    places = [
+        *trained,
+        *followed,
+        *_part("suspects", acting.numbered(ranked), shown, "groups of places"),
+    ]
+    room = most - len(found) - len(places) - len(last)
+    found += acting.advised(places, ranked, room)
     return [*(_cut(line, WIDTH) for line in found), *last]
 
 
@@ -140,7 +168,13 @@ def _unused(waivers: Sequence[str]) -> list[str]:
 
 def _errors(verdicts: Sequence[Verdict]) -> list[str]:
     by_cause: dict[str, list[str]] = defaultdict(list)
+    unloaded = [v for v in verdicts if is_unloaded(v)]
+    if unloaded:
+        names = listed(list(dict.fromkeys(v.check for v in unloaded)), CHECKS)
+        by_cause[f"not measured without load: {names}"] = [v.target for v in unloaded]
     for v in verdicts:
+        if is_unloaded(v):
+            continue
         if v.outcome not in ("passed", "failed", "waived", "skipped", "not run"):
             by_cause[_message(v).removeprefix(f"{v.target}: ") or v.check].append(v.target)
     return [
@@ -169,30 +203,6 @@ def _ranked(found: Sequence[Suspect]) -> list[Suspect]:
         replace(same[0], place=where([s.place for s in same])) if len(same) > 1 else same[0]
         for same in alike.values()
     ]
-
-
-def _suspects(ranked: Sequence[Suspect]) -> list[str]:
-    return [
-        f"{rank}. {one.place}{_percent(one.confidence)}  {one.explanation}"
-        for rank, one in enumerate(ranked, start=1)
-    ]
-
-
-def _percent(confidence: float | None) -> str:
-    return "" if confidence is None else f"  {100 * confidence:.0f}%"
-
-
-def _advised(part: Sequence[str], ranked: Sequence[Suspect], room: int) -> list[str]:
-    """Return the lines of the suspects, with what to do next as far as there is room."""
-    advice = {f"  {rank}. ": one.advice for rank, one in enumerate(ranked, start=1)}
-    shown: list[str] = []
-    for line in part:
-        shown.append(line)
-        told = next((text for start, text in advice.items() if line.startswith(start)), "")
-        if told and room > 0:
-            shown.append(f"     next: {told}")
-            room -= 1
-    return shown
 
 
 def _by_check(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_fabric.errors import ConfigError
+from pytest_fabric.judge.soak import Soak
+from pytest_fabric.report import soak
 from pytest_fabric.report.about import About
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned
 from pytest_fabric.report.sections.record import RunRecord, kept
+from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
 from pytest_fabric.results import Verdict
 
@@ -35,7 +39,20 @@ def run_of(
         followed=context.followed,
         workload=about.workload,
         has_tickets=has_tickets,
+        soak=_soak(about, path),
     )
+
+
+def _soak(about: About, path: Path) -> Soak | None:
+    """Return what the windows of a run's soak show, None where none was asked for."""
+    if about.options.soak_s is None:
+        return None
+    try:
+        return soak.begun(about, (one.record for one in open_run("report", path).measured))
+    except ConfigError as error:  # the verdicts are shown without it
+        begun = soak.begun(about)
+        begun.missing.append(str(error))
+        return begun
 
 
 def record_of(run: Run, about: About, context: Context, path: Path) -> RunRecord:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
 from pytest_fabric.cli import main
 from tests.cli.inside import call
@@ -142,15 +146,58 @@ def test_wrong_use_of_faults_is_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", [*(run.__name__ for run, _ in main.COMMANDS), "check", "parse"])
-def test_help_has_examples_and_exit_statuses(tmp_path: Path, name: str) -> None:
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
+    """Yield the words of every command, and of those with commands of their own.
+
+    Its class is one of click, or of typer's own copy of it: that depends on typer.
+    """
+    yield words
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, name))
+
+
+WORDS = list(commands(typer.main.get_command(main.app)))
+
+
+def test_every_command_is_walked() -> None:
+    """A walk that finds nothing would hold everywhere."""
+    names = {words[0] for words in WORDS if words}
+
+    assert {run.__name__ for run, _ in main.COMMANDS} < names
+    assert {"check", "parse", "faults", "compare", "lab"} < names
+    assert ("lab", "fault") in WORDS
+
+
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_help_has_examples_and_exit_statuses(tmp_path: Path, words: tuple[str, ...]) -> None:
     """What a script may rely on is said where people look first."""
-    done = call([name, "--help"], tmp_path)
+    done = call([*words, "--help"], tmp_path)
+    text = " ".join(done.stdout.split())
 
     assert done.returncode == 0
-    assert "Examples:" in done.stdout
-    assert f"pytest-fabric {name}" in done.stdout
-    assert "exit status" in " ".join(done.stdout.lower().split())
+    assert "Examples:" in text
+    assert f"pytest-fabric {' '.join(words)}".strip() in text.partition("Examples:")[2]
+    assert re.search(r"exit status.*\b0\b.*\b4\b", text, re.I)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_every_argument_and_option_is_explained(words: tuple[str, ...]) -> None:
+    command: Any = typer.main.get_command(main.app)
+    for word in words:
+        command = command.commands[word]
+
+    assert command.help
+    assert not [one.name for one in command.params if not getattr(one, "help", None)]
+
+
+@pytest.mark.parametrize("words", WORDS, ids=" ".join)
+def test_an_unknown_option_is_one_line_and_status_4(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = call([*words, "--no-such-option"], tmp_path)
+
+    assert done.returncode == 4
+    assert done.stderr.count("\n") == 1
+    assert "--no-such-option" in done.stderr
 
 
 def test_shells_can_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +208,12 @@ def test_shells_can_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     done = call([], tmp_path)
 
     assert done.stdout.split() == ["explain", "export"]
+    monkeypatch.setenv("COMP_WORDS", "pytest-fabric ")
+    names = {words[0] for words in WORDS if words}
+    assert names == set(call([], tmp_path).stdout.split())
+    monkeypatch.setenv("COMP_WORDS", "pytest-fabric lab ")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert {"up", "fault", "mend", "status"} == set(call([], tmp_path).stdout.split())
 
 
 def test_no_command_shows_what_there_is(tmp_path: Path) -> None:

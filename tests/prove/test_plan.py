@@ -24,6 +24,10 @@ def fault(
     return Fault(name, (place,), "what it does", "why", layers, spread)
 
 
+#: Groups that judge ports, or all pairs together, and not each pair.
+PORTS_ALONE = ("facts", "across", "soak", *TOGETHER)
+
+
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[list[Fault], list[Check]]:
     """Draw a catalogue and tests that declare some of it."""
@@ -94,9 +98,7 @@ def test_a_faulty_port_has_a_healthy_partner_in_both_directions(
 ) -> None:
     """A ring of three in which one pair is sound tells which end of the others is at fault."""
     for wave in made(*problem):
-        for injection in (
-            wave.injections if wave.group not in ("facts", "across", *TOGETHER) else ()
-        ):
+        for injection in wave.injections if wave.group not in PORTS_ALONE else ():
             mine = [pair for pair in wave.pairs if not injection.ports.isdisjoint(pair)]
             for port in injection.ports:
                 assert {pair.index(port) for pair in mine if port in pair} == {0, 1}

@@ -11,6 +11,7 @@ import pytest
 from pytest_fabric.judge.training import Work
 from pytest_fabric.report.summary import Coverage, Run, coverage, lines
 from pytest_fabric.results import Verdict
+from pytest_fabric.said import UNLOADED
 
 from .examples import HOSTILE, planned, verdict
 
@@ -165,10 +166,82 @@ def test_waivers_and_more_pairs_still_fit_on_the_screen() -> None:
     run = replace(run, workload=trained().workload)
     shown = lines(run)
 
-    assert len(shown) == 30
+    assert 27 < len(shown) <= 30
     assert max(map(len, shown)) <= 160
     parts = ("waived:", "waivers that", "training", "measured measured", "suspects:", "contention")
     assert [part for part in parts if not any(line.startswith(part) for line in shown)] == []
+
+
+def test_a_thousand_failures_of_one_rail_are_folded() -> None:
+    """Suspects, folded failures, the directory and the next command: what a reader acts on."""
+    nodes = [f"gpu{n:03}" for n in range(1, 501)]
+    bad = nodes[2:9]
+    facts = [
+        verdict(f"{node}:rail{rail}", "failed" if node in bad else "passed", check, value=8.0,
+                unit="", limit="== 16")
+        for node in nodes
+        for rail in range(8)
+        for check in ("test_pcie_width", "test_pcie_path")
+    ]  # fmt: skip
+    pairs = [
+        verdict(f"{one}:rail{rail}..{other}:rail{rail}",
+                "failed" if {one, other} & {*bad} else "passed", f"test_{n}")
+        for n in range(7)
+        for rail in range(8)
+        for one, other in zip(nodes, [*nodes[1:], nodes[0]], strict=True)
+        if n < 1 or {one, other} & {*bad}
+    ]  # fmt: skip
+    extra = [verdict(f"{node}:rail0", "failed", "test_mtu") for node in nodes[100:600]]
+    failed = [v for v in (*facts, *pairs, *extra) if v.outcome == "failed"]
+    shown = lines(Run([], [*facts, *pairs, *extra], PORTS, {}, "fabric-runs/x"))
+    text = "\n".join(shown)
+
+    assert len(failed) >= 900
+    assert len(shown) <= 30
+    assert max(map(len, shown)) <= 160
+    assert "gpu[003-009]" in text
+    assert "suspects:" in text
+    assert shown[-1] == "run directory: fabric-runs/x"
+    assert shown[-2] == "next, once that is mended: pytest suites/ --lf"
+
+
+def test_notes_are_part_of_the_thirty_lines() -> None:
+    """Whatever is to be said of the run as a whole, its end stays on the screen."""
+    for count in (1, 5, 6, 400):
+        shown = lines(Run([], flood(60), PORTS, {}, "fabric-runs/x"), ["a note " * 99] * count)
+
+        assert len(shown) <= 30
+        assert shown[0].startswith("a note")
+        assert max(map(len, shown)) <= 160
+        assert shown[-1] == "run directory: fabric-runs/x"
+
+
+def test_what_had_no_load_accuses_nobody() -> None:
+    """Only the last suite was selected: one line tells what was not measured."""
+    checks = [
+        verdict(port, "error", check, f"{port}: leaf-0: found 0 in {n} s: {UNLOADED}")
+        for n, port in enumerate(PORTS)
+        for check in ("test_a", "test_b", "test_c", "test_d")
+    ]
+    shown = lines(Run([], checks, PORTS, {}, "fabric-runs/x"))
+
+    assert "suspects:" not in shown
+    where = "gpu[001-004]:rail[0-1]"
+    told = "not measured without load: test_a, test_b, test_c and 1 more"
+    assert f"  32 x {where}: {told}" in shown
+    assert shown[-2].startswith("next: pytest suites/ (all of them")
+
+
+def test_an_error_of_its_own_is_still_suspected_beside_those_without_load() -> None:
+    checks = [
+        verdict("gpu001:rail0", "error", "test_a", f"gpu001:rail0: found 0: {UNLOADED}"),
+        verdict("gpu002", "error", "test_b", "gpu002: refused"),
+    ]
+    shown = lines(Run([], checks, PORTS, {}, "fabric-runs/x"))
+
+    assert any("gpu002  nothing could be measured" in line for line in shown)
+    assert not any("gpu001  nothing could be measured" in line for line in shown)
+    assert shown[-2] == "next, once that is mended: pytest suites/ --fabric-resume fabric-runs/x"
 
 
 def test_hostile_text_stays_on_its_line() -> None:

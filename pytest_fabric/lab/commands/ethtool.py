@@ -66,11 +66,12 @@ def _fec(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
         f"Active FEC encoding: {port.signal.fec if is_up else 'None'}",
     ]
     if "-I" in call.argv:
-        corrected = int(port.signal.raw_ber * port.speed_bps * 60)
+        uptime = call.fabric.clock.uptime()
+        corrected = int(port.signal.raw_ber * port.speed_bps * port.aging.more(uptime))
         lines += [
             "Statistics:",
             f"  corrected_blocks: {corrected}",
-            f"  uncorrectable_blocks: {port.signal.lost(call.fabric.clock.uptime())}",
+            f"  uncorrectable_blocks: {port.signal.lost(uptime)}",
             f"  corrected_bits: {corrected}",
         ]
     return Result(0, "".join(f"{line}\n" for line in lines))
@@ -83,7 +84,7 @@ def _module(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
     refused = _refusal(exists, port)
     if refused is not None or port is None:
         return refused or Result(1)
-    return Result(0, ethtool_module.text(port))
+    return Result(0, ethtool_module.text(port, port.aging.rise_c(call.fabric.clock.uptime())))
 
 
 def _pause(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:

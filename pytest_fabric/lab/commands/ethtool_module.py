@@ -13,9 +13,9 @@ POWERS = {"Laser output power": (5.0, -8.5, 4.0, -5.5), "Laser rx power": (5.0, 
 CELSIUS = (80.0, -10.0, modules.WARM_CELSIUS, 0.0)
 
 
-def text(port: Port) -> str:
+def text(port: Port, warmer_c: float = 0.0) -> str:
     """Return the lines of a module: optical with all readings, or copper without any."""
-    rows = _copper(port) if port.module.is_copper else _optical(port)
+    rows = _copper(port) if port.module.is_copper else _optical(port, warmer_c)
     return "".join(f"\t{key:<42}: {value}\n" for key, value in rows)
 
 
@@ -38,7 +38,7 @@ def _copper(port: Port) -> Iterator[tuple[str, str]]:
     yield "Module state", "0x03 (ModuleReady)"
 
 
-def _optical(port: Port) -> Iterator[tuple[str, str]]:
+def _optical(port: Port, warmer_c: float) -> Iterator[tuple[str, str]]:
     yield "Identifier", "0x19 (OSFP 8X Pluggable Transceiver)"
     yield "Power class", "6"
     yield "Max power", "8.50W"
@@ -48,7 +48,7 @@ def _optical(port: Port) -> Iterator[tuple[str, str]]:
     yield "Laser wavelength", "850.000nm"
     yield from _identity(port)
     yield "Module state", "0x03 (ModuleReady)"
-    yield "Module temperature", _celsius(port.module.celsius)
+    yield "Module temperature", _celsius(port.module.celsius + warmer_c)
     yield "Module voltage", "3.2613 V"
     received, sent = modules.received_dbm(port), modules.sent_dbm(port)
     for lane in range(1, len(sent) + 1):

@@ -35,7 +35,7 @@ def run(call: Call) -> Result:
     if port is None:
         message = f"Failed to open device: {words[1]}, No such file or directory"
         return Result(1, _text({"status": {"code": 1, "message": message}}))
-    counted_min = max(0.0, call.fabric.clock.uptime() - UP_AFTER_S) / 60
+    uptime = call.fabric.clock.uptime()
     is_up = port.state == "ACTIVE"
     output: Section = {
         "Operational Info": _operation(port, is_up),
@@ -49,8 +49,8 @@ def run(call: Call) -> Result:
             "MFT Version": "4.32.0-120",
             "amBER Version": "3.9",
         },
-        "Module Info": _copper(port) if port.module.is_copper else _optical(port),
-        "Physical Counters and BER Info": _counters(port, is_up, counted_min),
+        "Module Info": _copper(port) if port.module.is_copper else _optical(port, uptime),
+        "Physical Counters and BER Info": _counters(port, is_up, uptime),
     }
     done = {"result": {"output": output}, "status": {"code": 0, "message": "success"}}
     return Result(0, _text(done))
@@ -100,9 +100,10 @@ def _copper(port: Port) -> Section:
     }
 
 
-def _optical(port: Port) -> Section:
+def _optical(port: Port, uptime_s: float) -> Section:
+    celsius = port.module.celsius + port.aging.rise_c(uptime_s)
     return {
-        "Temperature [C]": f"{port.module.celsius:.0f} [-5..{modules.WARM_CELSIUS:.0f}]",
+        "Temperature [C]": f"{celsius:.0f} [-5..{modules.WARM_CELSIUS:.0f}]",
         "Voltage [mV]": "3261.2 [2970..3630]",
         "Bias Current [mA]": f"{','.join(['8.380'] * port.width)} [2..15]",
         "Rx Power Current [dBm]": f"{_lanes(modules.received_dbm(port))} [-10.41..6]",
@@ -121,21 +122,23 @@ def _lanes(powers: tuple[float, ...]) -> str:
     return ",".join(f"{dbm:.3f}" for dbm in powers)
 
 
-def _counters(port: Port, is_up: bool, counted_min: float) -> Section:
+def _counters(port: Port, is_up: bool, uptime_s: float) -> Section:
     if not is_up:
         names = ("Raw Physical BER", "Effective Physical BER", "Symbol BER")
         return {"Time Since Last Clear [Min]": "N/A", **dict.fromkeys(names, "N/A")}
-    signal = port.signal
+    signal, aging = port.signal, port.aging
+    counted_min = max(0.0, uptime_s - UP_AFTER_S) / 60
+    raw_ber = signal.raw_ber * aging.factor(uptime_s)
     return {
         "Time Since Last Clear [Min]": f"{counted_min:.1f}",
         "Symbol Errors": "0",
         "Symbol BER": NO_ERRORS,
         "Effective Physical Errors": str(signal.lost(60 * counted_min)),
         "Effective Physical BER": _rate(signal.effective_ber),
-        "Link Down Counter": str(2 + signal.flaps),
+        "Link Down Counter": str(2 + signal.flaps + aging.flaps(uptime_s)),
         "Link Error Recovery Counter": "0",
-        "Raw Physical BER": _rate(signal.raw_ber),
-        "Raw Physical BER Per Lane": {"values": [_rate(signal.raw_ber)] * port.width},
+        "Raw Physical BER": _rate(raw_ber),
+        "Raw Physical BER Per Lane": {"values": [_rate(raw_ber)] * port.width},
     }
 
 

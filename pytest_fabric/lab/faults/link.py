@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pytest_fabric.errors import ConfigError
+from pytest_fabric.lab.aging import Aging
 from pytest_fabric.lab.faults.fault import Fault
 from pytest_fabric.lab.model import ETHERNET, INFINIBAND, Node, Port
 from pytest_fabric.results import Port as PortId
@@ -206,6 +207,29 @@ FAULTS: tuple[Fault, ...] = (
         "the link was lost 40 times, and is lost under load too",
         "a cable that is not latched, a module in the wrong mode, or a failing one",
         on_port=_signal(flaps=40),
+    ),
+    Fault(
+        "flap_now_and_then",
+        ("port",),
+        "the link is lost for a moment once a minute, from the start of the lab on",
+        "a cable that moves in the air of its fans, or a module that overheats and trains again",
+        on_port=lambda port: replace(port, aging=Aging(flap_s=60.0)),
+        layers=(ETHERNET,),
+    ),
+    Fault(
+        "ber_creep",
+        ("port",),
+        "bit errors before correction double every 15 s from the start of the lab on",
+        "a laser or a connector that gets worse as it warms up",
+        on_port=lambda port: replace(port, aging=Aging(double_s=15.0)),
+        layers=(ETHERNET,),
+    ),
+    Fault(
+        "temperature_drift",
+        ("port",),
+        "the module gets warmer and warmer, by 40 C in the end",
+        "a fan that fails, or a filter that clogs: hours of load show it",
+        on_port=lambda port: replace(port, aging=Aging(warms=True)),
     ),
     Fault(
         "aer",

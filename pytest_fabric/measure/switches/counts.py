@@ -14,6 +14,7 @@ from pytest_fabric.measure.switches.reading import grown, peak
 from pytest_fabric.measure.topics.heard import Outcomes, Unread
 from pytest_fabric.metrics import TOPICS
 from pytest_fabric.results import Fact
+from pytest_fabric.said import UNLOADED
 from pytest_fabric.tools import sonic_counters, sonic_pfc, sonic_queues, sonic_status
 from pytest_fabric.tools.sonic_counters import PortCounters
 
@@ -72,7 +73,7 @@ def _end(far: Far, window: Window) -> Iterator[tuple[str, Fact]]:
         if moved < MOVED:
             raise Idle(
                 f"expected {MOVED:,} packets or more over the cable, found {moved:,} in "
-                f"{window.seconds:.0f} s: let the run measure pairs of the port, and see theirs"
+                f"{window.seconds:.0f} s: {UNLOADED}"
             )
     except Idle:
         raise

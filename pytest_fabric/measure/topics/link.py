@@ -39,7 +39,7 @@ def sections(subject: Subject) -> Commands:
     """Return the commands that read every port of a node."""
     found: dict[str, tuple[Word, ...]] = {"uptime": uptime.COMMAND}
     for place, end in enumerate(subject.ends):
-        found.update(_sections(subject, place, end))
+        found.update(port_sections(subject, place, end))
     twice = [name for place, end in enumerate(subject.ends) for name in _twice(place, end)]
     later = {f"later-{name}": found[name] for name in twice if name in found}
     return {**found, "window": ("sleep", f"{WINDOW_S}"), **later} if later else found
@@ -49,16 +49,16 @@ def _twice(place: int, end: End) -> tuple[str, ...]:
     """Return the sections that are read again after a while: those of blocks that were lost."""
     if end.rdma.link_layer != "Ethernet":
         return (f"mlxlink-{place}",)
-    return tuple(f"fec-{place}-{member}" for member in range(len(_netdevs(end.rdma))))
+    return tuple(f"fec-{place}-{member}" for member in range(len(wired(end.rdma))))
 
 
-def _sections(subject: Subject, place: int, end: End) -> Iterator[tuple[str, tuple[Word, ...]]]:
+def port_sections(subject: Subject, place: int, end: End) -> Iterator[tuple[str, tuple[Word, ...]]]:
     port = end.rdma
-    for member, netdev in enumerate(_netdevs(port)):
+    for member, netdev in enumerate(wired(port)):
         ethtool = subject.asroot("ethtool")[:-1]
-        fec = ethtool_fec.command(netdev)
-        yield f"fec-{place}-{member}", (*ethtool, *fec)
-        yield f"oldfec-{place}-{member}", (*ethtool, *(word for word in fec if word != "-I"))
+        words = ethtool_fec.command(netdev)
+        yield f"fec-{place}-{member}", (*ethtool, *words)
+        yield f"oldfec-{place}-{member}", (*ethtool, *(word for word in words if word != "-I"))
         yield f"module-{place}-{member}", (*ethtool, *ethtool_module.command(netdev))
     device = f"{sysfs.RDMA}/{port.device}"
     counts = [f"{sysfs.NET}/{netdev}/carrier_down_count" for netdev in netdevs(port)]
@@ -80,7 +80,7 @@ def firmware_tool(subject: Subject) -> str:
     return "mstlink" if has_other else "mlxlink"
 
 
-def _netdevs(port: RdmaPort) -> tuple[str, ...]:
+def wired(port: RdmaPort) -> tuple[str, ...]:
     """Return the network devices that ethtool can ask; those of IP over InfiniBand cannot tell."""
     if port.link_layer != "Ethernet":
         return ()
@@ -101,10 +101,10 @@ def _port(
 ) -> Mapping[str, Fact]:
     port = end.rdma
     tool = firmware_tool(subject)
-    link = heard(outcomes, f"mlxlink-{place}", tool, _first)
+    link = heard(outcomes, f"mlxlink-{place}", tool, first)
     if f"mlxlink-{place}" not in outcomes:
         link = Heard(None, NO_FIRMWARE_TOOL)
-    fecs = [_fec(outcomes, f"{place}-{member}") for member in range(len(_netdevs(port)))]
+    fecs = [fec(outcomes, f"{place}-{member}") for member in range(len(wired(port)))]
     return {
         "link.fec": link_errors.fec(port, fecs, link),
         "link.raw_ber": link_errors.ber(port, link, "raw_physical_ber"),
@@ -113,13 +113,13 @@ def _port(
             port, *_lost(outcomes, place, end, tool), WINDOW_S
         ),
         "link.flaps": link_errors.flaps(port, tree(outcomes, f"flaps-{place}"), uptime_s),
-        **_modules(port, place, outcomes, link),
+        **modules(port, place, outcomes, link),
         **link_errors.aer(tree(outcomes, f"aer-{place}"), uptime_s),
         "pcie.max_read_request": _max_read_request(outcomes, place),
     }
 
 
-def _fec(outcomes: Outcomes, which: str) -> Heard[list[Fec]]:
+def fec(outcomes: Outcomes, which: str) -> Heard[list[Fec]]:
     """Return FEC with its statistics; without them where ethtool is too old for `-I`."""
     found = heard(outcomes, f"fec-{which}", "ethtool", ethtool_fec.parse)
     if found.value is not None or found.kind in ("tool_missing", "permission", "no_such_device"):
@@ -135,23 +135,23 @@ def _lost(
     def lost(section: str) -> Heard[int]:
         if end.rdma.link_layer == "Ethernet":
             return link_errors.blocks(heard(outcomes, section, "ethtool", ethtool_fec.parse))
-        return link_errors.left_behind(heard(outcomes, section, tool, _first))
+        return link_errors.left_behind(heard(outcomes, section, tool, first))
 
     names = _twice(place, end)
     return [lost(name) for name in names], [lost(f"later-{name}") for name in names]
 
 
-def _first(text: str) -> mlxlink.Port:
+def first(text: str) -> mlxlink.Port:
     return mlxlink.parse(text)[0]
 
 
-def _modules(
+def modules(
     port: RdmaPort, place: int, outcomes: Outcomes, link: Heard[mlxlink.Port]
 ) -> Mapping[str, Fact]:
     """Return what ethtool reads of the modules, or else what the firmware's tool reads."""
     asked = [
         heard(outcomes, f"module-{place}-{member}", "ethtool", ethtool_module.parse)
-        for member in range(len(_netdevs(port)))
+        for member in range(len(wired(port)))
     ]
     found = [link_module.from_ethtool(one.value) for one in asked if one.value is not None]
     if not asked or len(found) != len(asked):
