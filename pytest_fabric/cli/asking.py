@@ -12,6 +12,7 @@ from pytest_fabric.config import Node
 from pytest_fabric.description import holder
 from pytest_fabric.errors import FabricError
 from pytest_fabric.measure.fabric import AT_ONCE, Fabric
+from pytest_fabric.measure.record import slip
 from pytest_fabric.transport import Pool
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ def each(
             return ask(fabric, node)
         except FabricError as error:
             return error
+        except Exception as error:
+            return slip(node.name, purpose, error)
 
     try:
         with ThreadPoolExecutor(AT_ONCE) as threads:

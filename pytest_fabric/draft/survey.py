@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from pytest_fabric.config import Cluster, fold, load_text
 from pytest_fabric.draft import kinds, rails, text
@@ -15,6 +14,7 @@ from pytest_fabric.draft.seen import SeenNode, look
 from pytest_fabric.draft.text import Draft
 from pytest_fabric.errors import FabricError
 from pytest_fabric.measure.fabric import AT_ONCE, Fabric
+from pytest_fabric.measure.record import slip
 from pytest_fabric.measure.topics import TOPICS
 from pytest_fabric.metrics import NOBODY
 from pytest_fabric.results import Port
@@ -23,8 +23,6 @@ from pytest_fabric.transport import Pool
 
 #: So much of a node's reason stands in the file.
 REASON = 200
-
-T = TypeVar("T")
 
 
 class NobodyError(FabricError):
@@ -65,7 +63,7 @@ def ask(
 ) -> Found:
     """Return the cluster file of nodes. Raises NobodyError when none can be described."""
     fabric = Fabric(cluster, pool, lambda facts: None)
-    answers = _each(lambda host: look(fabric, host.name), hosts)
+    answers = _looks(fabric, [host.name for host in hosts])
     nodes = [found for found in answers if isinstance(found, SeenNode)]
     silent = {
         host.name: str(found)
@@ -97,15 +95,19 @@ def ask(
     return Found(written, tuple(_said(whole, silent)))
 
 
-def _each(function: Callable[[T], SeenNode], items: Sequence[T]) -> list[SeenNode | FabricError]:
-    def tried(item: T) -> SeenNode | FabricError:
+def _looks(fabric: Fabric, names: Sequence[str]) -> list[SeenNode | FabricError]:
+    """Return what each node shows, or why it does not; all are asked side by side."""
+
+    def tried(name: str) -> SeenNode | FabricError:
         try:
-            return function(item)
+            return look(fabric, name)
         except FabricError as error:
             return error
+        except Exception as error:
+            return slip(name, "init", error)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        return list(threads.map(tried, items))
+        return list(threads.map(tried, names))
 
 
 def _reason(name: str, line: str) -> str:

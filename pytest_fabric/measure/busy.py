@@ -9,6 +9,7 @@ from pytest_fabric.errors import FabricError
 from pytest_fabric.measure import moving, users
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.fabric import AT_ONCE, Fabric
+from pytest_fabric.measure.record import slip
 from pytest_fabric.results import Port
 from pytest_fabric.transport import Collect, Session
 
@@ -51,8 +52,12 @@ def busy_nodes(fabric: Fabric, ports: Iterable[Port]) -> dict[str, tuple[str, ..
 def _checked(fabric: Fabric, node: str, ends: Sequence[End]) -> tuple[str, ...]:
     if not ends:
         return ()
+    told: FabricError
     try:
         return check(fabric.session(node), ends)
     except FabricError as error:  # lost, or what it says is not recognised
-        why = str(error).removeprefix(f"{node}: ")
-        return (f"{node}: cannot tell whether it is in use: {why}",)
+        told = error
+    except Exception as error:
+        told = slip(node, "busy", error)
+    why = str(told).removeprefix(f"{node}: ")
+    return (f"{node}: cannot tell whether it is in use: {why}",)

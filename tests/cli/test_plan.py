@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from pytest_fabric.cli import asking
-from pytest_fabric.config import ROOT_TOOLS
+from pytest_fabric.config import ROOT_TOOLS, Node
 from pytest_fabric.errors import ConfigError, FabricError, MeasurementError
 from pytest_fabric.measure import sudo
 from pytest_fabric.measure.fabric import Fabric
@@ -127,6 +127,23 @@ def test_no_line_of_sudoers_allows_more_than_what_is_run(tmp_path: Path) -> None
         user, line = rule.line.split(" ALL=(root) NOPASSWD: /")
         assert (user, re.search(r"(?<!\\)[*?\[:=,]", line)) == ("lab", None)
         assert " " in line
+
+
+def test_a_slip_of_ours_is_an_error_of_its_node(tmp_path: Path) -> None:
+    """The others are told all the same, and nobody gets a traceback."""
+
+    def slips(fabric: Fabric, node: Node) -> list[str]:
+        if node.name == "gpu002":
+            raise IndexError("list index\nout of range")
+        return ["ready"]
+
+    path = tmp_path / "cluster.yaml"
+    path.write_text(TEXT)
+    found = asking.each(path, "check", slips)
+
+    assert found["gpu001"] == ["ready"]
+    assert str(found["gpu002"]).startswith("gpu002: check: internal error: IndexError: list index")
+    assert "\n" not in str(found["gpu002"])
 
 
 @pytest.mark.parametrize("named", ["bash", "vi", "sudo", "/usr/sbin/ethtool", "cat"])
