@@ -66,7 +66,8 @@ def iommu(subject: Subject, outcomes: Outcomes) -> Fact:
         return problem(f"{UNITS} was not told", "see not_available")
     if shown == ["*"]:
         return Fact("off", detail=(f"{UNITS} is empty",))
-    kinds = tree(outcomes, "iommu-groups")
+    said = tree(outcomes, "iommu-groups").items()
+    kinds = {path: kind for path, kind in said if path.count("/") > 3}  # others are no device's
     detail = (
         f"IOMMU: {', '.join(sorted(shown))}",
         *(f"{path.split('/')[4]}: {kind}" for path, kind in sorted(kinds.items())),

@@ -99,6 +99,7 @@ def test_single_values(section: str, text: str, metric: str, value: object) -> N
         (UNIT, "", "ro intel_iommu=on iommu=pt\n", "pt"),
         (UNIT, "", "ro intel_iommu=on\n", "translated"),
         (UNIT, "", "ro quiet\n", None),
+        (UNIT, "/sys/class:identity\n", "ro quiet\n", None),
         ("", "", "iommu=pt\n", None),
         ("hello\n", "", "iommu=pt\n", None),
     ],
