@@ -29,7 +29,7 @@ def test_faults_of_congestion_control_are_found(site: pytest.Pytester) -> None:
     assert "gpu002:rail1 0" in failed["test_incast_is_obeyed", "gpu001:rail1"]
     assert not told(site, "error")
     skipped = told(site, "skipped")
-    assert {target for _, target in skipped} == {"no-incast", "no-bisection"}
+    assert {target for _, target in skipped} == {"no-incast", "no-bisection", "fabric"}
     assert "an incast 8:1 needs 9 nodes on a rail, found at most 4" in skipped.values()
 
 
@@ -38,7 +38,7 @@ def test_a_fabric_that_others_use_is_not_congested(site: pytest.Pytester) -> Non
     inventory.write_text(inventory.read_text().replace("dedicated: true", "dedicated: false"))
     done = run(site, suites=[SUITE])
 
-    assert done.ret == 10
+    assert done.ret == 0  # contention of pairs is looked at all the same
     skipped = told(site, "skipped")
     reason = (
         "incast is disruptive load, this run may only be full: it needs fabric.dedicated: true, or "

@@ -40,5 +40,5 @@ def test_nodes_with_one_port_are_skipped_once(site: pytest.Pytester) -> None:
     inventory.write_text(unplanned(inventory.read_text()))
     done = run(site, suites=[SUITE], faults=[])
 
-    assert done.ret == 10
+    assert done.ret == 0  # its GPU is measured nevertheless
     assert {one.target for one in bad(site, "skipped")} == {"no-node"}

@@ -74,7 +74,7 @@ def test_a_swap_of_cables_is_heard_and_idle_cables_show_nothing(site: pytest.Pyt
     assert "planned gpu001:rail0 at leaf-0 swp1 (cables.csv:3)" in message
     assert "the host hears leaf-0 swp2" in message
     errors = told(site, "error")
-    assert len(errors) == 5 * 8
+    assert len(errors) == 6 * 8
     assert all("let the run measure pairs of the port" in message for message in errors.values())
 
 
