@@ -25,6 +25,9 @@ FACTS, NUMBERS, PLACES, COUNTS, LOST, NOTES = 4, 14, 9, 5, 4, 3
 #: A fact, its own pairs, and the others.
 FACT_LINES = 3
 
+#: What is said of the worst of many.
+WORST = ", worst tenth"
+
 #: A list of places is cut here.
 PLACES_WIDTH = 60
 
@@ -70,26 +73,24 @@ def _part(title: str, body: Sequence[str], most: int) -> list[str]:
 def _numbers(findings: Sequence[Finding]) -> list[str]:
     rows = [(finding.effect, str(finding.kind)) for finding in findings]
     rows += [
-        (finding.worst_tenth, f"{finding.kind}, worst tenth")
+        (finding.worst_tenth, f"{finding.kind}{WORST}")
         for finding in findings
         if finding.worst_tenth is not None
     ]
     rows.sort(key=lambda row: (ORDER.index(row[0].verdict), row[1]))
-    unit = {str(finding.kind): finding.kind.unit for finding in findings}
+    kinds = {str(finding.kind): finding.kind for finding in findings}
     width = max((len(name) for _, name in rows), default=0)
+    told = [_numeric(effect, kinds[name.removesuffix(WORST)]) for effect, name in rows]
     return [
-        f"{effect.verdict:<11}  {name:<{width}}  {_numeric(effect, _unit(unit, name))}"
-        for effect, name in rows
+        f"{effect.verdict:<11}  {name:<{width}}  {numeric}"
+        for (effect, name), numeric in zip(rows, told, strict=True)
     ]
 
 
-def _unit(units: dict[str, str], name: str) -> str:
-    return units[name.removesuffix(", worst tenth")]
-
-
-def _numeric(effect: Effect, unit: str) -> str:
-    pairs = f"{effect.pairs:,} pair{'' if effect.pairs == 1 else 's'}"
-    return f"{interval(effect)}  {values(effect, unit)}, {pairs}"
+def _numeric(effect: Effect, kind: Kind) -> str:
+    thing = "pair" if kind.of_pairs else "target"
+    counted = f"{effect.pairs:,} {thing}{'' if effect.pairs == 1 else 's'}"
+    return f"{interval(effect)}  {values(effect, kind.unit)}, {counted}"
 
 
 def interval(effect: Effect) -> str:

@@ -10,6 +10,7 @@ from statistics import median
 
 from pytest_fabric.judge.compare import numbers
 from pytest_fabric.judge.compare.numbers import Number
+from pytest_fabric.metrics import COLLECTIVES
 from pytest_fabric.results import Measured, Measurement, NodeFacts, Pair, Reading
 from pytest_fabric.units import render
 
@@ -53,6 +54,11 @@ class Kind:
         paths = ", across leaves" if self.hashed else ""
         size = f" {render(self.bytes, 'B')}" if self.bytes else ""
         return f"{self.tool}{size} {self.metric}{company}{paths}"
+
+    @property
+    def of_pairs(self) -> bool:
+        """Return whether its values are of single pairs, and not of nodes, groups or the fabric."""
+        return self.tool not in numbers.GROUPS and self.tool not in COLLECTIVES
 
     def matters(self, before: float) -> float:
         """Return the smallest relative change that matters, by the value before."""

@@ -129,6 +129,7 @@ def test_bus_bandwidth_is_a_number_and_no_fact_that_changed() -> None:
 
     (bus,) = (one for one in found.findings if one.kind.metric == "bus bandwidth")
     assert (str(bus.kind), bus.effect.verdict) == ("collective bus bandwidth, alone", "worse")
+    assert any(row.endswith("-> 310 GB/s, 1 target") for row in lines(found))
     assert found.facts == ()
 
 
