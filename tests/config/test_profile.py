@@ -395,3 +395,20 @@ def test_soft_roce_is_gentle() -> None:
         "size": {"number": 65536.0, "unit": "B"},
     }
     assert found.why_not_available("link_downed.growth") is None
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_each_number_of_a_builtin_profile_has_its_source(name: str) -> None:
+    """A comment on its line, or above it in its paragraph; the head of a file counts for `link`."""
+    path = Path(__file__).parents[2] / "pytest_fabric" / "config" / "profiles" / f"{name}.yaml"
+    bare, is_told, section = [], False, ""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        body, _, comment = line.partition("# ") if "# " in line else (line, "", "")
+        if line and not line[0].isspace() and line[0] != "#":
+            section = line.partition(":")[0]
+        is_told = bool(line.strip()) and (is_told or bool(comment))
+        is_said = section == "not_available" or not re.search(r"[0-9]", body.partition(":")[2])
+        if not is_said and not is_told:
+            bare.append(f"{path.name}:{number}: {line.strip()}")
+
+    assert not bare
