@@ -99,7 +99,7 @@ class RdmaPort:
     on Ethernet and the port's rate on InfiniBand; None while the link is down or unknown.
     `netdev_mtu` is the largest IP packet that its netdevs send whole. `physical` is the PCI address
     of the card, for a virtual function (SR-IOV) of it. `idle_netdevs` are members of its bond that
-    carry nothing: down, or not in the aggregate of LACP.
+    carry nothing: down, a backup, or not in the aggregate of LACP.
     """
 
     device: str

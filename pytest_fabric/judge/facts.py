@@ -50,7 +50,7 @@ class PortResult:
     def speed(self) -> Value:
         """Return the speed that the link negotiated, in bits per second."""
         idle = self.record.idle_netdevs
-        why = "of its bond carries nothing: its link is down, or LACP has it in no aggregate"
+        why = "of its bond carries nothing: its link is down, it is a backup, or LACP left it out"
         detail = tuple(f"{printable(name)} {why}" for name in idle)
         advice = "link is down or unknown"
         return self._value("link.speed", self.record.speed_bps, "b/s", advice, detail)

@@ -69,7 +69,7 @@ def _membership(port: Port, name: str) -> dict[str, Entry]:
     state = port.members.get(name, "up")
     return {
         "bonding_slave": {
-            "state": "active",
+            "state": "active" if state == "up" else "backup",
             "mii_status": "down" if state == "down" else "up",
             "link_failure_count": str(FAILURES + (state == "down")),
             "ad_aggregator_id": str(ACTIVE if state == "up" else APART),

@@ -60,7 +60,7 @@ def paths() -> dict[str, tuple[str, ...]]:
         "net": (
             *(f"{NET}/*/{name}" for name in ("speed", "mtu", "bonding/slaves")),
             *(f"{NET}/*/{name}" for name in ("bonding/ad_aggregator", "bonding_slave/mii_status")),
-            f"{NET}/*/bonding_slave/ad_aggregator_id",
+            *(f"{NET}/*/bonding_slave/{name}" for name in ("state", "ad_aggregator_id")),
             f"{RDMA}/*/device/net/*/ifindex",
         ),
         "irqs": (f"{RDMA}/*/device/msi_irqs/*",),
@@ -168,8 +168,9 @@ def _netdevs(tree: Tree, base: str, gids: Iterable[Gid]) -> tuple[str, ...]:
 def _idle(tree: Tree, netdevs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the members of a bond that carry nothing, in the order of their names.
 
-    A member whose own link is up is idle where LACP has put it into another aggregate than that of
-    the bond. Files of Documentation/networking/bonding and drivers/net/bonding/bond_sysfs*.c.
+    A member whose own link is up is idle where it is the backup of another one, or where LACP has
+    put it into another aggregate than that of the bond. Files of Documentation/networking/bonding
+    and drivers/net/bonding/bond_sysfs*.c.
     """
     active = {
         name: tree.get(f"{path.removesuffix('/slaves')}/ad_aggregator")
@@ -181,7 +182,8 @@ def _idle(tree: Tree, netdevs: tuple[str, ...]) -> tuple[str, ...]:
     def carries(name: str) -> bool:
         own = f"{NET}/{name}/bonding_slave"
         apart = {active.get(name), tree.get(f"{own}/ad_aggregator_id")} - {None}
-        return tree.get(f"{own}/mii_status", "up") == "up" and len(apart) < 2
+        is_up = tree.get(f"{own}/mii_status", "up") == "up"
+        return is_up and tree.get(f"{own}/state") != "backup" and len(apart) < 2
 
     return tuple(name for name in netdevs if not carries(name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,35 @@ def test_numbers_that_no_kernel_prints_are_none() -> None:
     port = only(text)
 
     assert (port.numa_node, port.gids, port.device) == (None, (), device.rpartition("/")[2])
+
+
+@pytest.mark.parametrize(
+    ("files", "idle"),
+    [
+        ({}, ()),  # a kernel that says nothing of them
+        ({"mii_status": "up", "state": "active"}, ()),
+        ({"mii_status": "up", "state": "active", "ad_aggregator_id": "1"}, ()),
+        ({"mii_status": "up", "state": "active", "ad_aggregator_id": "2"}, ("ens1f1np1",)),
+        ({"mii_status": "going down", "state": "active"}, ("ens1f1np1",)),
+        ({"mii_status": "down", "state": "backup"}, ("ens1f1np1",)),
+        ({"mii_status": "up", "state": "backup"}, ("ens1f1np1",)),  # active-backup
+    ],
+)
+def test_a_member_that_carries_nothing_adds_no_speed(
+    files: dict[str, str], idle: tuple[str, ...]
+) -> None:
+    gid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3:"
+    text = MLX5.replace(f"{gid}ens1f0np0", f"{gid}bond0") + (
+        "/sys/class/net/bond0/bonding/slaves:ens1f0np0 ens1f1np1\n"
+        "/sys/class/net/bond0/bonding/ad_aggregator:1\n"
+        "/sys/class/net/ens1f1np1/speed:400000\n"
+    )
+    text += "".join(
+        f"/sys/class/net/ens1f1np1/bonding_slave/{name}:{said}\n" for name, said in files.items()
+    )
+
+    assert only(text).idle_netdevs == idle
+    assert only(text).speed_bps == (400e9 if idle else 800e9)
 
 
 def test_a_bond_is_its_members_and_a_representor_is_nobody() -> None:
