@@ -17,12 +17,15 @@ from pytest_fabric.config import Cluster, Node, Profile, Rail, why_missing
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.training import Work
 from pytest_fabric.measure.plan import Policy
-from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS, SOAK_METRICS
+from pytest_fabric.metrics import COLLECTIVES, GROUP_METRICS, SOAK_METRICS, TOGETHER_METRICS
 from pytest_fabric.parametrize import retest_key
 from pytest_fabric.prove.digests import digests
 from pytest_fabric.report.about import SCHEMA, About, Cabled, Options, Waived
 from pytest_fabric.results import Port
 from pytest_fabric.soaking import asked_of
+
+#: What groups of pairs show, all pairs together, and a soak: no run must have judged a port by it.
+OF_FABRIC = frozenset((*GROUP_METRICS, *TOGETHER_METRICS, *SOAK_METRICS))
 
 #: Topics whose metrics begin with another word than their name.
 TOPIC_OF = {"switch": "switch", "tcp": "iperf3"}
@@ -72,7 +75,7 @@ def about_of(
         },
         switches={name: one.os for name, one in cluster.switches.items()},
         profiles={name: rail.profile.name for name, rail in rails.items()},
-        limits={name: _limited(cluster, profile) for name, profile in profiles.items()},
+        limits={name: limited(cluster, profile) for name, profile in profiles.items()},
         suites=digests(config.rootpath, nodeids),
         retest=config.stash.get(retest_key, None),
     )
@@ -85,15 +88,15 @@ def _waivers(cluster: Cluster) -> tuple[Waived, ...]:
     )
 
 
-def _limited(cluster: Cluster, profile: Profile) -> tuple[str, ...]:
+def limited(cluster: Cluster, profile: Profile) -> tuple[str, ...]:
     """Return the metrics with a limit that ports and pairs must have been judged by.
 
-    What groups of pairs show is a matter of the fabric; firmware is limited by board.
+    What is a matter of the fabric is left out; firmware is limited by board.
     """
     found: dict[str, None] = {}
     for metric in profile.limits:
         first = metric.partition(".")[0]
-        if metric in (*GROUP_METRICS, *SOAK_METRICS) or first in COLLECTIVES:
+        if metric in OF_FABRIC or first in COLLECTIVES:
             continue
         if why_missing(TOPIC_OF.get(first, first), cluster) is not None:
             continue
