@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from pytest_fabric.declare import LAYERS, Declaration, layer_of
+
+# Suites import `measure` from our package. Python puts a folder of that name in its place when it
+# loads the folder, which has to be over by then: a later import of what is in it changes nothing.
+importlib.import_module("pytest_fabric.measure")
 
 #: Lines for `pytest --markers`.
 LINES = (

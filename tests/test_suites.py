@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,3 +41,13 @@ def test_names_are_those_of_one_test() -> None:
     names = [name for name, _ in declared()]
 
     assert len(set(names)) == len(names)
+
+
+def test_what_suites_import_is_the_marker_whatever_was_loaded_before() -> None:
+    """The package has a folder of the same name."""
+    lines = "import pytest_fabric.measure.plan; from pytest_fabric import measure; measure(1)"
+    done = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=False
+    )
+
+    assert "expected a measurement" in done.stderr
