@@ -70,7 +70,7 @@ def test_what_gets_worse_is_named_and_nothing_else(site: pytest.Pytester) -> Non
     """A flap, and bit errors that creep, on ports that every other check takes for sound."""
     small(site)
     faults = ("ber_creep@gpu001:rail0", "flap_now_and_then@gpu002:rail1")
-    done = run(site, "--fabric-soak", "72s", *LONG, suites=[SUITE], faults=faults)
+    done = run(site, "--fabric-soak", "126s", *LONG, suites=[SUITE], faults=faults)
 
     assert done.ret == 1
     assert ended(site) == {
@@ -79,8 +79,8 @@ def test_what_gets_worse_is_named_and_nothing_else(site: pytest.Pytester) -> Non
     }
     done.stdout.fnmatch_lines(
         [
-            "soak: 4 of 4 windows of 18 s, 1.2 min of 1.2 min, 4 ports",
-            "  so far: 1 flaps (gpu002:rail1); 0 uncorrectable blocks; BER behind FEC of every*",
+            "soak: 7 of 7 windows of 18 s, 2.1 min of 2.1 min, 4 ports",
+            "  so far: * flaps (gpu002:rail1); 0 uncorrectable blocks; BER behind FEC of every*",
         ]
     )
 
