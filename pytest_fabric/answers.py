@@ -11,7 +11,7 @@ import pytest
 from pytest_fabric import group_answers, together
 from pytest_fabric.config import Baseline
 from pytest_fabric.declare import FABRIC, SOAK, Declaration
-from pytest_fabric.errors import MeasurementError
+from pytest_fabric.errors import PORT_NOT_FOUND, MeasurementError
 from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge.facts import NodeResult, PortResult
 from pytest_fabric.judge.groups import GroupResult
@@ -122,8 +122,14 @@ class Answers:
 
     def port(self, item: pytest.Item, port: Port) -> PortResult:
         """Return what a port says about itself. Raises MeasurementError, TransportError."""
-        record = self._source.port(port)
-        return PortResult(str(port), record, ledger_of(item), self.limits(port).require)
+        found: RdmaPort | MeasurementError
+        try:
+            found = self._source.port(port)
+        except MeasurementError as error:
+            if error.kind != PORT_NOT_FOUND:
+                raise
+            found = error
+        return PortResult(str(port), found, ledger_of(item), self.limits(port).require)
 
     def record(self, port: Port) -> RdmaPort:
         """Return what a port says about itself. Raises MeasurementError, TransportError."""

@@ -56,6 +56,10 @@ class TransportError(FabricError):
         self.kind = kind
 
 
+#: The kind of the error that a node has no port as the inventory describes it.
+PORT_NOT_FOUND = "port_not_found"
+
+
 class MeasurementError(FabricError):
     """A measurement could not be made, or what it produced cannot be trusted."""
 

@@ -3,6 +3,12 @@
 from pytest_fabric import catches, link_facts, measure, port_facts
 
 
+@catches("nic_missing")
+@measure(port_facts())
+def test_port_is_there(result):
+    assert result.presence == "present"
+
+
 @catches("port_down")
 @measure(port_facts())
 def test_port_state(result):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pytest_fabric.errors import MissingValueError
+from pytest_fabric.errors import MeasurementError, MissingValueError
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.values import Value
 from pytest_fabric.judge.views import everything
@@ -21,15 +21,31 @@ NO_IRQS = "no interrupt of its device, or no CPU of its socket, is shown: see no
 class PortResult:
     """What a port says about itself: `result.state`, `result.speed`, `result.pcie_width`.
 
-    layer, state, physical_state, speed, width, active_mtu, firmware, psid, pcie_speed, pcie_width,
-    pcie_slow_links, numa_node, irq_cpus, remote_irq_cpus.
+    presence, layer, state, physical_state, speed, width, active_mtu, firmware, psid, pcie_speed,
+    pcie_width, pcie_slow_links, numa_node, irq_cpus, remote_irq_cpus.
     Raises MissingValueError for what the node does not say, with what would make it say so.
     """
 
     port: str
-    record: RdmaPort
+    found: RdmaPort | MeasurementError
     ledger: Ledger
     available: Callable[[str], None] = everything
+
+    @property
+    def record(self) -> RdmaPort:
+        """Return what the node says. Raises MeasurementError where it has no such port."""
+        if isinstance(self.found, MeasurementError):
+            raise self.found
+        return self.found
+
+    @property
+    def presence(self) -> Value:
+        """Return `present`, or `absent` where the node has no such port: then with what it has."""
+        metric = "link.presence"
+        self.ledger.reads.append(metric)
+        if isinstance(self.found, MeasurementError):
+            return Value("absent", "word", metric, metric, self.ledger, (self.found.told,))
+        return self._value(metric, "present", "word")
 
     @property
     def layer(self) -> Value:

@@ -233,6 +233,7 @@ class Node:
     A node that `spoils` data adds wrong values to a collective; without `peer_memory` its cards
     cannot register the memory of GPUs, unless that is exported as a dmabuf.
     `virtual` are the virtual functions of its cards, which stand in all lists of devices.
+    `missing` are ports whose card is not there: only switches have an end of their cables.
     """
 
     name: str
@@ -258,6 +259,7 @@ class Node:
     sockets: tuple[str, ...] = ()
     peer_memory: bool = True
     virtual: tuple[Port, ...] = ()
+    missing: tuple[Port, ...] = ()
 
     @property
     def functions(self) -> tuple[Port, ...]:

@@ -36,7 +36,7 @@ class Socket:
 
 def sockets(switch: Node, fabric: Fabric) -> Iterator[Socket]:
     """Yield the ports of a switch in the order of their numbers."""
-    ports = [port for node in fabric.nodes.values() for port in node.ports]
+    ports = [port for node in fabric.nodes.values() for port in (*node.ports, *node.missing)]
     plugged = {port.switch_port: port for port in ports if port.switch == switch.name}
     names = sorted({*switch.sockets, *plugged}, key=_number)
     for place, alias in enumerate(names):

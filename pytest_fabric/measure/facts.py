@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 
 from pytest_fabric.config import Rail
-from pytest_fabric.errors import FabricError, MeasurementError
+from pytest_fabric.errors import PORT_NOT_FOUND, FabricError, MeasurementError
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
 from pytest_fabric.results import NodeFacts, RdmaPort
 from pytest_fabric.tools import ibv_devinfo, kfd, perftest, sysfs
@@ -171,7 +171,7 @@ def find(target: str, rail: Rail, facts: NodeFacts) -> RdmaPort:
     virtual = f": {_virtual(matches)}" if matches and not own else ""
     raise MeasurementError(
         target,
-        "port_not_found",
+        PORT_NOT_FOUND,
         f"expected one RDMA port with {selector.kind} {selector.value}, found {len(own)}{virtual}; "
         f"the node has {seen or 'no RDMA device'}",
     )

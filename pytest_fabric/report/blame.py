@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_fabric.judge.localise.signs import can_cause, is_at_once
 from pytest_fabric.report import text
 from pytest_fabric.report.places import is_pair, mentioned, nodes_of, ports_of
 from pytest_fabric.results import Verdict
@@ -36,6 +37,24 @@ def direct(verdicts: Sequence[Verdict]) -> list[Blame]:
 def own_failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the failures of ports and nodes themselves."""
     return [v for v in verdicts if v.outcome == "failed" and not is_pair(v.target)]
+
+
+def due_to_ports(verdicts: Sequence[Verdict]) -> dict[str, Verdict]:
+    """Return the failures of all ports of a node at once that a fact of one port explains.
+
+    They map from the id of the test to the failed fact, the lowest where there are several.
+    """
+    facts: dict[str, list[Verdict]] = defaultdict(list)
+    for one in verdicts:
+        if one.outcome in ("failed", "waived") and len(ports_of(one.target)) == 1:
+            facts[nodes_of(one.target)[0]].append(one)
+    found = {}
+    for verdict in own_failures(verdicts):
+        causes = (fact for fact in facts[verdict.target] if can_cause(fact.metric, verdict.metric))
+        fact = next(causes, None) if is_at_once(verdict.metric) else None
+        if fact is not None:
+            found[verdict.nodeid] = fact
+    return found
 
 
 def shown(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_fabric.declare import LAYERS
 from pytest_fabric.judge.localise.signs import can_cause
-from pytest_fabric.report.blame import shown
+from pytest_fabric.report.blame import due_to_ports, shown
 from pytest_fabric.report.places import is_pair, nodes_of
 from pytest_fabric.report.suspects import SHOWN, Suspect
 from pytest_fabric.report.text import listed
@@ -17,7 +17,7 @@ from pytest_fabric.results import Verdict
 
 @dataclass(frozen=True)
 class Cause:
-    """A failed check of a port or node, and the failures of pairs that follow from it."""
+    """A failed check of a port or node, and the failures of pairs or nodes that follow from it."""
 
     fact: Verdict
     followers: tuple[Verdict, ...]
@@ -53,7 +53,9 @@ def causes(verdicts: Sequence[Verdict], suspected: Iterable[Suspect]) -> list[Ca
             if fact is not None:
                 taken.add(key)
                 found[fact.nodeid].append(follower)
-    by_id = {fact.nodeid: fact for fact in facts}
+    by_id = {verdict.nodeid: verdict for verdict in verdicts}
+    for nodeid, fact in due_to_ports(verdicts).items():
+        found[fact.nodeid].append(by_id[nodeid])
     made = [Cause(by_id[nodeid], tuple(followers)) for nodeid, followers in found.items()]
     return sorted(made, key=lambda cause: -len(cause.followers))
 

@@ -14,7 +14,7 @@ from pytest_fabric.judge.localise import Evidence, Finding, localise
 from pytest_fabric.judge.localise.signs import CAUSE
 from pytest_fabric.judge.localise.words import evidence as in_words
 from pytest_fabric.report import advice, pattern
-from pytest_fabric.report.blame import Blame, direct, named, silent
+from pytest_fabric.report.blame import Blame, direct, due_to_ports, named, silent
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import fold, nodes_of, ports_of
@@ -46,7 +46,8 @@ def suspects(verdicts: Sequence[Verdict], known: Known = NOTHING) -> list[Suspec
     """Return the suspected places: what explains most pairs first, silent nodes last."""
     seen = pattern.evidence(verdicts, known)
     findings = localise(seen)
-    own = _as_nodes(direct(verdicts), _ports(verdicts))
+    followers = due_to_ports(verdicts)
+    own = _as_nodes(direct([v for v in verdicts if v.nodeid not in followers]), _ports(verdicts))
     by_place: dict[str, list[Blame]] = defaultdict(list)
     for blame in own:
         by_place[blame.place].append(blame)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fabric import us
-from pytest_fabric.errors import CounterError, MeasurementError, MissingValueError
+from pytest_fabric.errors import PORT_NOT_FOUND, CounterError, MeasurementError, MissingValueError
 from pytest_fabric.judge.facts import PortResult
 from pytest_fabric.judge.ledger import Ledger
 from pytest_fabric.judge.views import PairResult
@@ -163,6 +163,18 @@ def test_what_a_port_does_not_say_is_an_error(name: str) -> None:
     """Unreadable is not a value."""
     with pytest.raises(MissingValueError, match="does not say"):
         getattr(PortResult("a:r0", PORT, Ledger()), name)
+
+
+def test_a_port_that_is_not_there_is_a_value_and_all_else_of_it_an_error() -> None:
+    """What the node has instead is told."""
+    absent = MeasurementError("a:r0", PORT_NOT_FOUND, "expected mlx5_0 at 1a, found 3a")
+
+    assert PortResult("a:r0", PORT, Ledger()).presence == "present"
+    gone = PortResult("a:r0", absent, Ledger())
+    assert gone.presence == "absent"
+    assert gone.presence.detail == ("expected mlx5_0 at 1a, found 3a",)
+    with pytest.raises(MeasurementError, match="found 3a"):
+        _ = gone.state
 
 
 SPREAD = replace(PORT, numa_node=1, local_cpus="32-63,96-127", irq_cpus=(32, 33, 96))

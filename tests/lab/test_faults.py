@@ -147,6 +147,18 @@ def test_a_fault_of_ports_can_be_given_to_all_of_a_node() -> None:
     assert {port.tool for port in nodes(ROCE, "tool_hangs@gpu001")["gpu001"].ports} == {"hangs"}
 
 
+def test_devices_behind_a_card_that_is_not_there_have_other_names() -> None:
+    """The switch still has its end of the cable."""
+    healthy, faulty = nodes(), nodes(ROCE, "nic_missing@gpu002:rail0")
+
+    assert changed(healthy["gpu002"], faulty["gpu002"]) == ["ports", "missing"]
+    left, gone = faulty["gpu002"].ports, faulty["gpu002"].missing
+    assert [(str(port.id), port.pci, port.device) for port in left] == [
+        ("gpu002:rail1", "0000:3a:00.0", "mlx5_0")
+    ]
+    assert [(str(port.id), port.state) for port in gone] == [("gpu002:rail0", "DOWN")]
+
+
 def test_faults_add_up() -> None:
     faulty = port(ROCE, "gpu001:rail0", "link_speed@gpu001:rail0", "mtu_low@gpu001:rail0")
 

@@ -311,17 +311,19 @@ def test_what_a_run_is_comes_back_as_it_was(about: About) -> None:
 def test_measurements_come_back_as_they_were(record: Measurement) -> None:
     """One with a latency has no bandwidth; settings are finite: a text `inf` stays one there.
 
-    A port has each counter once, and growth stands in the order of ends and names.
+    A port has each counter once, and growth stands in the order of ends and names; of a group, in
+    that of ports and names.
     """
     settled = {name: value for name, value in record.settings.items() if value != math.inf}
     settled = {name: value for name, value in settled.items() if value != -math.inf}
     client = record.target.partition("..")[0]
-    growth = sorted(
-        {(grown.port, grown.name): grown for grown in record.growth}.values(),
-        key=lambda grown: (grown.port != client, grown.name),
-    )
-    server = next((grown.port for grown in growth if grown.port != client), client)
-    growth = [grown for grown in growth if grown.port in (client, server)]
+    each = {(grown.port, grown.name): grown for grown in record.growth}.values()
+    if record.members:
+        growth = sorted(each, key=lambda grown: (grown.port, grown.name))
+    else:
+        server = next((grown.port for grown in each if grown.port != client), client)
+        both = [grown for grown in each if grown.port in (client, server)]
+        growth = sorted(both, key=lambda grown: (grown.port != client, grown.name))
     record = replace(record, bandwidth=None, settings=settled, growth=tuple(growth))
     line = records.dumps(records.from_measurement(record, record.raw))
 

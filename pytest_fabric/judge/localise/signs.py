@@ -61,6 +61,11 @@ CAUSES = {
 }
 
 
+def is_at_once(metric: str | None) -> bool:
+    """Return whether a metric is of all ports of a node at once."""
+    return (metric or "").partition(".")[0] in ("node", "gpu")
+
+
 def can_cause(fact: str | None, metric: str | None) -> bool:
     """Return whether a fact outside its limit can be why a metric of a pair is."""
     if fact is None or metric is None:
@@ -74,7 +79,7 @@ def _kind(metric: str) -> str:
     first = metric.partition(".")[0]
     if first in LATENCY_TOOLS:
         return "latency"
-    if first in BANDWIDTH_TOOLS:
+    if first in BANDWIDTH_TOOLS or is_at_once(metric):
         return "bandwidth"
     return "ping" if first in PROBES else first
 

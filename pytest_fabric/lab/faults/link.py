@@ -33,6 +33,17 @@ def _down(port: Port) -> Port:
     return replace(port, state="DOWN")
 
 
+def _missing(nodes: Mapping[str, Node], target: PortId) -> Mapping[str, Node]:
+    """Take a port out of its node; the kernel counts the devices that are left from zero."""
+    node = nodes[target.node]
+    left = [port for port in node.ports if port.id != target]
+    gone = [_down(port) for port in node.ports if port.id == target]
+    names = [port.device for port in node.ports]
+    ports = tuple(replace(port, device=name) for port, name in zip(left, names, strict=False))
+    missing = (*node.missing, *gone)
+    return {**nodes, target.node: replace(node, ports=ports, missing=missing)}
+
+
 def _without_routed_gids(port: Port) -> Port:
     return replace(port, gids=tuple(gid for gid in port.gids if gid.address.is_link_local))
 
@@ -114,6 +125,14 @@ FAULTS: tuple[Fault, ...] = (
         "LINK_TYPE of the firmware left at its default after a card was swapped",
         on_port=lambda port: replace(port, layer=INFINIBAND),
         layers=(ETHERNET,),
+    ),
+    Fault(
+        "nic_missing",
+        ("port",),
+        "the card is not there, and the names of those behind it shift",
+        "a card that fell off the bus, a riser badly seated, or a slot switched off in the BIOS",
+        on_fabric=_missing,
+        spread="fabric",  # what all ports say at once cannot be told then
     ),
     Fault(
         "port_down",

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fabric.judge.localise.signs import can_cause
+from pytest_fabric.judge.localise.signs import can_cause, is_at_once
 from pytest_fabric.report.blame import own_failures
 from pytest_fabric.report.places import fold, is_pair, mentioned, nodes_of, ports_of
 from pytest_fabric.report.ran import Run
@@ -49,6 +49,7 @@ CABLE = frozenset(
 #: Those that the card in its slot answers for.
 CARD = frozenset(
     {
+        "link.presence",
         "pcie.speed",
         "pcie.width",
         "pcie.slow_links",
@@ -116,10 +117,13 @@ class Parts:
         self._nodes = frozenset(port.partition(":")[0] for port in ports)
         self._rails = frozenset(port.partition(":")[2] for port in ports)
         self._leaves = frozenset(run.known.leaves.values())
+        self._absent: set[str] = set()
 
     def of(self, run: Run) -> list[Part]:
         """Return the parts, the surest first."""
-        for verdict in own_failures(run.ended):
+        own = own_failures(run.ended)
+        self._absent = {v.target for v in own if v.metric == "link.presence"}
+        for verdict in own:
             self._take(verdict)
         failed = {(v.check, v.target): v for v in run.ended if v.outcome == "failed"}
         for suspect in run.suspected:
@@ -142,7 +146,8 @@ class Parts:
         if verdict.metric == "wiring.swapped":
             return  # each of the cables fails a check of its own
         if verdict.target in self._ports:
-            self._get(kind_of(verdict.metric), (verdict.target,)).add([verdict])
+            kind = "card" if verdict.target in self._absent else kind_of(verdict.metric)
+            self._get(kind, (verdict.target,)).add([verdict])
             return
         named = self._named(verdict)
         for port in named:
@@ -159,7 +164,7 @@ class Parts:
                 for one in self._found.values()
                 if one.kind in ("cable", "card") and one.place.partition(":")[0] == place
             ]
-            if kind == "node" and own and all(m.startswith("node.") for m in part.metrics):
+            if kind == "node" and own and all(map(is_at_once, part.metrics)):
                 for one in own:
                     one.add(part.failed.values())
                 part.failed.clear()

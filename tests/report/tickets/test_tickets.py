@@ -46,6 +46,7 @@ def only(*failed: object, **more: object) -> Ticket:
         ("switch.rx_errors", "cable", "reseat"),
         ("wiring.misplaced", "cable", "recable"),
         ("pcie.width", "card", "reseat"),
+        ("link.presence", "card", "reseat"),
         ("pcie.aer_uncorrectable", "card", "reseat"),
         ("link.fec", "settings", "configure"),
         ("link.mtu", "settings", "configure"),
@@ -62,6 +63,13 @@ def test_the_next_action_is_what_the_evidence_says(metric: str, kind: str, step:
     assert found.action.step in action.STEPS
     assert found.action.words
     assert found.action.why
+
+
+def test_a_card_that_is_not_there_explains_what_its_switch_says() -> None:
+    """The cable of a port that is gone is not the first thing to pull."""
+    said = (judged(BAD, "switch.state", "failed"), judged(BAD, "switch.misplaced", "failed"))
+
+    assert only(judged(BAD, "link.presence", "failed"), *said).id == f"card-{BAD}"
 
 
 def test_light_that_is_not_there_is_no_dirt() -> None:
