@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fabric.config import Cluster, fold, load_text
-from pytest_fabric.draft import kinds, rails, text
+from pytest_fabric.config import Cluster, builtin_profile, fold, load_text
+from pytest_fabric.draft import classes, kinds, rails, seen_class, text
+from pytest_fabric.draft.classes import Found as FoundKey
 from pytest_fabric.draft.hosts import Host
 from pytest_fabric.draft.seen import SeenNode, look
 from pytest_fabric.draft.text import Draft
@@ -17,7 +18,7 @@ from pytest_fabric.measure.fabric import AT_ONCE, Fabric
 from pytest_fabric.measure.record import slip
 from pytest_fabric.measure.topics import TOPICS
 from pytest_fabric.metrics import NOBODY
-from pytest_fabric.results import Port
+from pytest_fabric.results import Fact, Port
 from pytest_fabric.tools.printable import printable
 from pytest_fabric.transport import Pool
 
@@ -89,7 +90,8 @@ def ask(
         odd=(*odd, *_down(found)),
         excluded={name: _reason(name, line) for name, line in silent.items()},
     )
-    whole = replace(first, leaves=_leaves(first, pool, path))
+    drafted = Fabric(load_text(text.write(first), path), pool, lambda facts: None)
+    whole = replace(first, leaves=_leaves(first, drafted), classes=_classes(first, drafted))
     written = text.write(whole)
     load_text(written, path)  # what is wrong with it must be told now, and not to the next command
     return Found(written, tuple(_said(whole, silent)))
@@ -124,10 +126,29 @@ def _down(found: rails.Rails) -> list[str]:
     ]
 
 
-def _leaves(draft: Draft, pool: Pool, path: Path) -> dict[Port, str]:
+def _classes(draft: Draft, fabric: Fabric) -> dict[str, list[FoundKey]]:
+    """Return what the ports of each kind show of their class, by the name of the kind."""
+    fabric.read((seen_class.TOPIC, node) for node in draft.rails.ports)
+    seen: dict[str, dict[Port, Mapping[str, Fact]]] = {kind.name: {} for kind in draft.kinds}
+    for port, kind in draft.kind_of.items():
+        if builtin_profile(kind.base).link.layer == "Ethernet":
+            seen[kind.name][port] = _class(fabric, port)
+    return {
+        kind.name: classes.adopt(kind.base, builtin_profile(kind.base), seen[kind.name])
+        for kind in draft.kinds
+    }
+
+
+def _class(fabric: Fabric, port: Port) -> Mapping[str, Fact]:
+    try:
+        facts = fabric.reading(seen_class.TOPIC, port.node).facts
+    except FabricError as error:
+        return seen_class.unread(str(error))
+    return facts.get(str(port)) or seen_class.unread("the port was not found again")
+
+
+def _leaves(draft: Draft, fabric: Fabric) -> dict[Port, str]:
     """Return the leaf of each port whose other end tells its name."""
-    cluster = load_text(text.write(draft), path)
-    fabric = Fabric(cluster, pool, lambda facts: None)
     wiring = TOPICS["wiring"]
     fabric.read((wiring, node) for node in draft.rails.ports)
     leaves = {}
@@ -153,6 +174,20 @@ def _said(draft: Draft, silent: dict[str, str]) -> list[str]:
         *(["those nodes stand under `excluded:`, with the reason"] if silent else []),
         *(f"left out: {line}" for line in draft.rails.left_out),
         *(f"odd: {line}" for line in draft.odd),
+        *_kept(draft),
         f"{fold(described)}: {ports} ports, {leaves}; "
         + ", ".join(f"{kind.name} (builtin/{kind.base})" for kind in draft.kinds),
+    ]
+
+
+def _kept(draft: Draft) -> list[str]:
+    """Return a line for each kind of which the nodes do not show the whole class."""
+    kept = {
+        name: [one.key for one in found if one.value is None]
+        for name, found in draft.classes.items()
+    }
+    return [
+        f"{name}: {', '.join(keys)} as builtin, not from the nodes: its comments say why"
+        for name, keys in kept.items()
+        if keys
     ]

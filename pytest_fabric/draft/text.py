@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fabric.config import Network, fold
+from pytest_fabric.draft import classes
+from pytest_fabric.draft.classes import Found
 from pytest_fabric.draft.hosts import Host
 from pytest_fabric.draft.kinds import Kind
 from pytest_fabric.draft.rails import Rails
@@ -28,18 +30,20 @@ PAIRS = """
 pairs: {strategy: cover}
 """
 
-#: Said under a profile that has no class of its own.
-CLASS = (
-    "Declared besides, by the builtin profile: the class of RDMA traffic, latency, bandwidth and",
-    "error limits: `pytest-fabric explain` shows them. Where yours differ, say it here, as with",
-    "  roce: {lossless: [3], dscp: 26}",
+#: Said under a profile: what nodes cannot show.
+REST = (
+    "Declared besides, by the builtin profile: latency, bandwidth and error limits:",
+    "`pytest-fabric explain` shows them. Where yours differ, say it here, as with",
     '  limits: {ib_write_lat.p99: "<= 4 us"}',
 )
 
 
 @dataclass(frozen=True)
 class Draft:
-    """All that is written. `head` are the lines of transport, ssh and lab, as YAML."""
+    """All that is written. `head` are the lines of transport, ssh and lab, as YAML.
+
+    `classes` are what nodes show of the class of RDMA traffic, by the name of the kind.
+    """
 
     name: str
     day: str
@@ -52,6 +56,7 @@ class Draft:
     odd: tuple[str, ...] = ()
     excluded: Mapping[str, str] = field(default_factory=dict)
     leaves: Mapping[Port, str] = field(default_factory=dict)
+    classes: Mapping[str, Sequence[Found]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def write(draft: Draft) -> str:
         *_odd(draft.odd),
         "",
         "profiles:",
-        *(line for kind in draft.kinds for line in _profile(kind)),
+        *(line for kind in draft.kinds for line in _profile(draft, kind)),
         *PAIRS.rstrip().splitlines(),
         *_excluded(draft.excluded),
     ]
@@ -155,7 +160,7 @@ def _odd(lines: Iterable[str]) -> Iterator[str]:
         yield from (f"#   {line}" for line in listed)
 
 
-def _profile(kind: Kind) -> Iterator[str]:
+def _profile(draft: Draft, kind: Kind) -> Iterator[str]:
     yield f"  {_text(kind.name)}:"
     yield from (f"    # {note}" for note in kind.notes)
     yield f"    extends: builtin/{kind.base}"
@@ -170,8 +175,9 @@ def _profile(kind: Kind) -> Iterator[str]:
         yield "    firmware: # by board (PSID); another board is an error"
         for psid, version in kind.firmware.items():
             yield f"      {_text(psid)}: {_quoted(version)}"
+    yield from (f"    {line}" for line in classes.lines(draft.classes.get(kind.name, ())))
     if kind.base != "soft-roce":
-        yield from (f"    # {line}" for line in CLASS)
+        yield from (f"    # {line}" for line in REST)
 
 
 def _excluded(excluded: Mapping[str, str]) -> Iterator[str]:

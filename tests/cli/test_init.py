@@ -20,10 +20,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def ssh_site(tmp_path: Path) -> Iterator[Path]:
-    """Return a folder with an ssh_config that leads to two nodes of a running lab."""
+    """Return a folder with an ssh_config that leads to two nodes of a lab; one has another PFC."""
     allowed = TEXT.replace("    limits:\n", "    sudo: [ethtool, lspci]\n    limits:\n")
     (tmp_path / "lab.yaml").write_text(allowed)
-    lab = endpoints.Lab(config.load(tmp_path / "lab.yaml"), ())
+    odd = "pfc_other_priority@gpu002:rail0"
+    lab = endpoints.Lab(config.load(tmp_path / "lab.yaml"), (odd,))
     try:
         said = lab.address
         key = tmp_path / "key"
@@ -50,7 +51,7 @@ def test_init_of_the_lab_gives_all_that_a_first_run_needs(tmp_path: Path) -> Non
     done = command("init", "--lab", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    few = "test_port_state or test_running_firmware or test_small_write_median"
+    few = "test_1_link or test_2_qos or test_running_firmware or test_small_write_median"
     words = ["-q", "suites", "-k", few, "-p", "no:cacheprovider"]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", *words], cwd=tmp_path, capture_output=True, text=True
@@ -77,6 +78,10 @@ def test_init_over_ssh_describes_who_answers_and_excludes_the_others(ssh_site: P
     assert len(cluster.ports()) == 2
     assert cluster.nodes["gpu001"].profile.sudo == ("ethtool", "lspci"), "what sudo lets us run"
     assert checked.returncode == 0, checked.stdout
+    written = (ssh_site / "cluster.yaml").read_text()
+    assert "lossless: [3] # as found on 1 of 2 nodes; 4 on gpu002\n" in written
+    assert "ecn: true # as found on 2 of 2 nodes\n" in written
+    assert "dscp as builtin, not from the nodes: its comments say why" in done.stdout
     assert not list((ssh_site / "suites").iterdir()), "a folder that is there is left alone"
 
 

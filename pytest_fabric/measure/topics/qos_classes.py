@@ -102,13 +102,25 @@ def facts(netdevs: Sequence[Netdev], roce: Roce | None, tree: Mapping[str, str])
     each: dict[str, Callable[[Netdev], Fact]] = {
         "roce.trust": _trust,
         "roce.lossless": _lossless,
-        "roce.dscp_priority": lambda one: _dscp_priority(one, dscp),
-        "roce.ecn": lambda one: _ecn(one, priority, tree),
         "roce.cnp_dscp": lambda one: _cnp(one, "cnp_dscp", tree),
         "roce.cnp_priority": lambda one: _cnp(one, "cnp_802p_prio", tree),
         "roce.global_pause": _global_pause,
     }
-    return {name: agreed([read(one) for one in netdevs]) for name, read in each.items()}
+    return {
+        **{name: agreed([read(one) for one in netdevs]) for name, read in each.items()},
+        "roce.dscp_priority": dscp_priority(netdevs, dscp),
+        "roce.ecn": ecn(netdevs, priority, tree),
+    }
+
+
+def dscp_priority(netdevs: Sequence[Netdev], dscp: int | None) -> Fact:
+    """Return the priority that a DSCP leads to, on all network devices of a port."""
+    return agreed([_dscp_priority(one, dscp) for one in netdevs])
+
+
+def ecn(netdevs: Sequence[Netdev], priority: int | None, tree: Mapping[str, str]) -> Fact:
+    """Return whether ECN of a priority is on, on all network devices of a port."""
+    return agreed([_ecn(one, priority, tree) for one in netdevs])
 
 
 def agreed(said: Sequence[Fact]) -> Fact:
