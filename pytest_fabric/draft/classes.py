@@ -30,8 +30,8 @@ WORDS = {
     "cnp.priority": re.compile(r"[0-7]"),
 }
 
-#: What is off on most nodes, in words.
-OFF = {"none": "PFC is on for no priority", "off": "it is off"}
+#: What is off on most nodes, in words, and what to write where that is meant.
+OFF = {"none": ("PFC is on for no priority", "lossless: []"), "off": ("it is off", "ecn: false")}
 
 #: So many reasons are told of a key. Those of two ports may differ by the names of devices only.
 SHOWN = 3
@@ -133,7 +133,8 @@ class _Kind:
         best = _usual(values, _word(key, wanted))
         told = f"{self._count(values, best)}{self._others(values, best, hidden)}"
         if best in OFF:
-            return self.kept(key, f"{OFF[best]} {told}", reasons)
+            said, meant = OFF[best]
+            return self.kept(key, f"{said} {told}: where that is meant, say {meant}", reasons)
         if wanted and best != _word(key, wanted):
             told += f"; builtin/{self.base} has {wanted}"
         return Found(key, best, f"as found {told}", reasons)

@@ -179,6 +179,25 @@ def test_ports_are_named_by_node_where_all_of_it_is_odd_and_by_rail_else() -> No
     assert lossless.comment == "as found on 60 of 64 nodes; 4 on gpu007 and gpu[009-011]:rail1"
 
 
+@pytest.mark.parametrize(("off", "key"), [("lossless: []", "lossless"), ("ecn: false", "ecn")])
+def test_what_is_to_be_said_where_it_is_off_on_purpose_can_be_said(off: str, key: str) -> None:
+    found = classes.adopt(
+        BASE,
+        builtin_profile(BASE),
+        {Port("a", "rail0"): facts({**ALL_OFF, "roce.lossless": "none"})},
+    )
+    told = {one.key: one.comment for one in found}
+    text = (
+        "name: f\ntransport: ssh\nnodes: {a: {profile: p}}\n"
+        'rails: {rail0: {pci: "0000:1a:00.0", network: 10.1.0.0/16}}\n'
+        f"profiles: {{p: {{extends: builtin/{BASE}, roce: {{{off}}}}}}}\n"
+    )
+
+    assert told[key].endswith(f"on 1 of 1 nodes: where that is meant, say {off}")
+    limit = load_text(text, Path("cluster.yaml")).profiles["p"].limits[f"roce.{key}"]
+    assert limit.text in ("== none", "== off")
+
+
 def test_each_reason_stands_there_once_whatever_the_device_and_the_key() -> None:
     """Eight rails without OFED are one reason."""
     whys = [f"ens{rail}f0: not here: install it" for rail in range(8)]
