@@ -21,9 +21,10 @@ do not), 4 the call is wrong, 10 it could not be told.
 
 def retest(
     ticket: Annotated[str, typer.Argument(help="The name of a ticket, or its place NODE:RAIL")],
-    run: Annotated[Path, typer.Option(help="The run that has the ticket")] = Path(
-        "fabric-runs/latest"
-    ),
+    run: Annotated[
+        Path | None,
+        typer.Option(help="The run that has the ticket (default: the last below fabric-runs)"),
+    ] = None,
     cluster: Annotated[
         Path | None, typer.Option(help="Inventory of the fabric (default: that of the run)")
     ] = None,
@@ -44,7 +45,8 @@ def retest(
     from pytest_fabric.report import retested
 
     with refusals():
-        wanted = retesting.wanted(ticket, run, cluster, suites, out, tuple(fault or ()))
+        chosen = run or retesting.last_with(ticket, Path("fabric-runs"))
+        wanted = retesting.wanted(ticket, chosen, cluster, suites, out, tuple(fault or ()))
         typer.echo(wanted.announcement)
         found, directory = retesting.measured(wanted)
     for line in retested.lines(found):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,9 +97,27 @@ def wanted(
     return Wanted(ticket, earlier, found, suites, folder, faults, ports, pairs)
 
 
+def last_with(name: str, folder: Path) -> Path:
+    """Return the last run of a folder that has a ticket; the last of all where none has it.
+
+    A retest is a run too, and the last one: it has no ticket of what else was wrong before.
+    """
+    for path in sorted(folder.glob("[0-9]*"), reverse=True):
+        with suppress(ConfigError):  # one without tickets, or what is no run
+            if _named(name, files.read(path).tickets):
+                return path
+    return folder / "latest"
+
+
+def _named(name: str, tickets: Sequence[Ticket]) -> list[Ticket]:
+    """Return the tickets of a name, or else of a place."""
+    by_name = [one for one in tickets if one.id == name]
+    return by_name or [one for one in tickets if one.place == name]
+
+
 def _ticket(name: str, directory: Path) -> Ticket:
     tickets = files.read(directory).tickets
-    found = [one for one in tickets if one.id == name] or [o for o in tickets if o.place == name]
+    found = _named(name, tickets)
     if len(found) == 1:
         return found[0]
     names = ", ".join(one.id for one in (found or tickets)[:8]) or "none: nothing failed there"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,21 @@ class Ledger:
         """Return the check that explains a test's outcome, or None when none does.
 
         Of the value that failed last it is the first clause missed; of a pass, the last check that
-        held. A check that says the opposite of the outcome explains nothing.
+        held, with all clauses that its value was held against. A check that says the opposite of
+        the outcome explains nothing.
         """
         held = [check for check in self.checks if check.passed]
         missed = [check for check in self.checks if not check.passed]
         if not failed:
-            return held[-1] if held else None
+            return _with_all_clauses(held) if held else None
         # What stopped a test is its last comparison: a miss before it was tolerated.
         if not missed or self.checks[-1].metric != missed[-1].metric:
             return None
         return next(check for check in missed if check.metric == missed[-1].metric)
+
+
+def _with_all_clauses(held: Sequence[Check]) -> Check:
+    """Return the last check, with the limits of all that are about its metric."""
+    last = held[-1]
+    limits = dict.fromkeys(check.limit for check in held if check.metric == last.metric)
+    return replace(last, limit=", ".join(limits))

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fabric.cli import retesting
 from pytest_fabric.report import retested, schema
 from pytest_fabric.report.retested import CHANGED, MENDED, NOT_TOLD, STILL_BAD
+from pytest_fabric.report.tickets import files
 from pytest_fabric.report.tickets.make import tickets_of
 from pytest_fabric.report.tickets.record import Ticket
 from pytest_fabric.results import Verdict
@@ -36,6 +38,22 @@ def ticket() -> Ticket:
     failed += [judged("gpu002", "node.slowest", "failed", 0.1)]
     (found,) = tickets_of(record(with_these(*failed))).tickets
     return found
+
+
+def test_the_run_is_the_last_that_has_the_ticket(tmp_path: Path) -> None:
+    """A retest of one ticket is a run without the others."""
+    first, second = tmp_path / "20260101-000000", tmp_path / "20260102-000000"
+    both = with_these(judged(BAD, "link.flaps", "failed"), judged(SOUND, "link.flaps", "failed"))
+    one = with_these(judged(SOUND, "link.flaps", "failed"))
+    for folder, verdicts in ((first, both), (second, one)):
+        folder.mkdir()
+        files.write(folder, tickets_of(record(verdicts)))
+    (tmp_path / "20260103-000000").mkdir()  # still measures
+
+    assert retesting.last_with(f"cable-{BAD}", tmp_path) == first
+    assert retesting.last_with(BAD, tmp_path) == first
+    assert retesting.last_with(f"cable-{SOUND}", tmp_path) == second
+    assert retesting.last_with("cable-gpu099:rail0", tmp_path) == tmp_path / "latest"
 
 
 def again(*verdicts: Verdict) -> retested.Retested:

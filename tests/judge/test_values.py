@@ -27,7 +27,19 @@ def test_a_comparison_decides_and_is_noted() -> None:
     assert (first.shown, first.limit, first.passed) == ("18 us", "< 5 us", False)
     assert second.passed
     assert ledger.deciding(failed=True) is first
-    assert ledger.deciding(failed=False) is second
+    assert ledger.deciding(failed=False) == second
+
+
+def test_all_clauses_that_held_are_told() -> None:
+    """The last one may be the loosest."""
+    ledger = Ledger()
+
+    assert value(2e-6, "s", ledger) < us(3)
+    assert value(2e-6, "s", ledger) < us(5)
+
+    deciding = ledger.deciding(failed=False)
+    assert deciding is not None
+    assert deciding.limit == "< 3 us, < 5 us"
 
 
 @pytest.mark.parametrize("other", [gbps(5), 5, 5e-6, "5 us", None, True])

@@ -104,7 +104,7 @@ def _picture(one: Series, leaves: Mapping[str, str]) -> str:
     layout: dict[str, object] = {
         "width": WIDTH_PX,
         "height": EDGE_PX + CLASS_PX * len(groups),
-        "margin": {"l": 170, "r": 30, "t": 55, "b": 45},
+        "margin": {"l": 170, "r": 150, "t": 55, "b": 45},
         "showlegend": False,
         "xaxis": {"title": {"text": unit}, "range": _range(one, factor, [n for _, n, _ in lines])},
         "shapes": [_line(number, is_limit) for _, number, is_limit in lines],

@@ -18,9 +18,9 @@ from pytest_fabric.results import Pair, Port, Verdict
 #: So many values stand below each picture.
 WORST = 5
 
-#: Colours span at least 5 % around the median, so that noise looks like noise, and at most a factor
-#: of two, so that one outlier does not hide all others.
-NARROW, WIDE = 0.05, 2.0
+#: Colours go from the median to the worst value: to 20 % from it at least, so that noise looks like
+#: noise, and to a factor of two at most, so that one outlier does not hide all others.
+NARROW, WIDE = 0.2, 2.0
 
 #: Light is good, dark is bad: the sequence OrRd of ColorBrewer, which colour-blind readers see.
 COLOURS = ((0, "#fff7ec"), (0.33, "#fdbb84"), (0.66, "#ef6548"), (1, "#7f0000"))
@@ -52,8 +52,9 @@ def section(record: RunRecord) -> list[str]:
     )
     return [
         "<h2>Pairs</h2>",
-        "<p>Clients are rows, servers are columns, one matrix per rail. Darker is worse (colours "
-        f"end at half and twice the median); {legend}; grey was not measured. A click on a mark "
+        "<p>Clients are rows, servers are columns, one matrix per rail. White is the median or "
+        "better, darker is worse (to the worst value, 20 % to a factor of two away); "
+        f"{legend}; grey was not measured. A click on a mark "
         "opens its evidence.</p>",
         *(_part(one, one.metric in is_open) for one in found),
     ]
@@ -179,8 +180,11 @@ def _colours(one: Series, at: float) -> dict[str, object]:
     unit, factor = SHOWN[one.unit]
     values = [value * factor for _, value in one.valued] or [0.0]
     middle = median(values)
-    low = max(min(min(values), middle * (1 - NARROW)), middle / WIDE)
-    high = min(max(max(values), middle * (1 + NARROW)), middle * WIDE)
+    low = high = middle
+    if one.is_worse_high:
+        high = min(max(max(values), middle * (1 + NARROW)), middle * WIDE)
+    else:
+        low = max(min(min(values), middle * (1 - NARROW)), middle / WIDE)
     return {
         "cmin": significant(low),
         "cmax": significant(high),

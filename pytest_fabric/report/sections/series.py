@@ -58,10 +58,13 @@ class Series:
 
     @property
     def payload(self) -> list[tuple[str, float]]:
-        """Return the payload rates that limits refer to."""
+        """Return the payload rates that limits refer to, of both directions where both count."""
         texts = dict.fromkeys(v.limit for v in self.verdicts if v.limit)
         found = [match[1] for text in texts for match in _PAYLOAD.finditer(clean_line(text))]
-        return _numbers({f"payload rate {rate}": rate for rate in found}, self.unit)
+        rates = _numbers({f"payload rate {rate}": rate for rate in found}, self.unit)
+        if not self.metric.endswith(".bidirectional"):
+            return rates
+        return [(f"twice the {label}", 2 * rate) for label, rate in rates]
 
 
 def series(verdicts: Iterable[Verdict]) -> list[Series]:
