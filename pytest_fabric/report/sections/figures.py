@@ -35,7 +35,7 @@ SCRIPT = """
     var figure = JSON.parse(box.querySelector('script').textContent);
     var place = box.querySelector('div');
     Plotly.newPlot(place, figure.data.map(spread), figure.layout,
-                   {displaylogo: false, responsive: false, showSendToCloud: false});
+                   {displayModeBar: false, responsive: false});
     place.on('plotly_click', function (event) {
       event.points.forEach(function (p) { if (p.customdata) show(p.customdata); });
     });
