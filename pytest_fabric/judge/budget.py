@@ -83,9 +83,10 @@ def told(record: Measurement, way: Way, given: LatencyParts) -> str:
     found = parts(way, given, row.bytes)
     whole = sum(seconds for _, seconds in found)
     listed = ", ".join(f"{name} {_us(seconds)}" for name, seconds in found)
-    over = row.median_s - whole
-    if row.median_s <= max(SLACK * whole, whole + SLACK_S):
-        verdict = f"the median of {_us(row.median_s)} is within it: the path is fine"
+    over, slack = row.median_s - whole, max((SLACK - 1) * whole, SLACK_S)
+    if over <= slack:
+        room = _us(float(f"{slack:.2g}"))
+        verdict = f"the median of {_us(row.median_s)} is within it and {room}: the path is fine"
     else:
         verdict = (
             f"the median of {_us(row.median_s)} is {_us(over)} above it: more switches than "

@@ -37,8 +37,8 @@ def test_a_median_within_its_budget_clears_the_path() -> None:
 
     assert text == (
         "1.88 us (software and cards 1.35 us, 1 switch 300 ns, FEC of 2 links 200 ns, "
-        "serialisation 1.72 ns, 6 m of cable 30 ns); the median of 1.9 us is within it: the path "
-        "is fine"
+        "serialisation 1.72 ns, 6 m of cable 30 ns); the median of 1.9 us is within it and 280 "
+        "ns: the path is fine"
     )
 
 
