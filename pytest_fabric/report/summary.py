@@ -73,7 +73,7 @@ def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
 
 def lines(run: Run, notes: Sequence[str] = ()) -> list[str]:
     """Return the summary of a run, at most 30 lines with its notes, what to act on at the end."""
-    first = _limited([_cut(note, WIDTH) for note in notes], NOTES, "notes")
+    first = _limited(list(notes), NOTES, "notes")  # each is whole: it may be a path or a remedy
     for less in range(max(SUSPECTS, FAILURES, ERRORS)):
         found = _lines(run, less, LINES - len(first))
         if len(first) + len(found) <= LINES:

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_fabric.report.records import read_measurements
+from pytest_fabric.results import Verdict
 
 from .runs import bad, latest, run, verdicts
 
@@ -33,8 +34,11 @@ def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.
     assert sorted(verdict.nodeid for verdict in found) == sorted(row["nodeid"] for row in plan)
     # A subnet is InfiniBand's, no cluster file asks for a collective, and four nodes on one leaf
     # have neither eight senders nor a middle.
-    absent, unasked = ("no-incast", "no-bisection"), ("subnet", "collective")
+    # Hours of load are not asked for, and four nodes are too few to compare leaves.
+    absent, unasked = ("no-incast", "no-bisection"), ("subnet", "collective", "soak")
+    small = {"test_hops_explain_latency", "test_no_leaf_pair_is_odd", "test_contention_is_no_rule"}
     judged = [v for v in found if v.layer not in unasked and v.target not in absent]
+    judged = [v for v in judged if v.check not in small and not _is_calm(v)]
     assert {verdict.outcome for verdict in judged} == {"passed"}
     assert {verdict.outcome for verdict in found if verdict not in judged} == {"skipped"}
     assert all(verdict.metric and verdict.limit and verdict.limit_source for verdict in judged)
@@ -42,7 +46,15 @@ def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.
     assert {"report.html", "junit.xml", "audit.jsonl", "measurements.jsonl", "facts"} <= names
     assert "Traceback" not in done.stdout.str() + done.stderr.str()
     keys = [(m.target, m.key) for m in read_measurements(latest(site) / "measurements.jsonl")]
-    assert len(keys) == len(set(keys)) == 8 * 15 + 4 + 2  # each pair, each node, two incasts
+    assert (
+        len(keys) == len(set(keys)) == 8 * 15 + 2 * 4 + 2
+    )  # each pair, each node twice, two incasts
+
+
+def _is_calm(verdict: Verdict) -> bool:
+    """Return whether it is of the marks of a switch at a port that was no incast's receiver."""
+    is_of_marks = verdict.check == "test_switch_marks_what_congests_it"
+    return is_of_marks and verdict.outcome == "skipped"
 
 
 #: Three nodes are enough to tell one from the others.
@@ -150,7 +162,7 @@ def test_ctrl_c_leaves_reports_and_says_what_was_not_run(site: pytest.Pytester) 
     record = latest(site) / "measurements.jsonl"
     _until(lambda: record.exists() and record.stat().st_size > 0)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=120)
 
     assert process.returncode == 2
     assert "Traceback" not in out
@@ -162,7 +174,7 @@ def test_ctrl_c_leaves_reports_and_says_what_was_not_run(site: pytest.Pytester) 
     assert not _alive("pytest_fabric.lab", site.path)
 
 
-def _until(condition: Callable[[], bool], seconds: float = 30) -> None:
+def _until(condition: Callable[[], bool], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -266,7 +278,7 @@ def test_infiniband_passes_and_skips_what_is_ethernets(site: pytest.Pytester) ->
     done = run(site)
 
     assert done.ret == 0, done.stdout.str()
-    others = ("qos", "switch", "node", "fabric", "tcp", "collective")
+    others = ("qos", "switch", "node", "fabric", "tcp", "collective", "soak")
     assert all(v.outcome == "skipped" for v in verdicts(site) if v.layer in others)
     skipped = {verdict.check for verdict in bad(site, "skipped") if verdict.layer not in others}
     unplanned = {"test_cable_is_where_the_plan_says", "test_no_cables_are_swapped"}

@@ -102,7 +102,7 @@ def test_a_selection_is_proven_by_the_faults_that_it_declares(site: pytest.Pytes
         [
             "link_speed *gpu0* link_speed*",
             "fewer_lanes *gpu0* link_speed, link_width*",
-            "2 of 2 faults caught, 0 uncaught faults, 0 unproven tests, 0 false alarms",
+            "4 of 4 faults caught, 0 uncaught faults, 0 unproven tests, 0 false alarms",
             "proof directory: *fabric-runs/prove-*",
         ]
     )

@@ -212,8 +212,15 @@ def test_notes_are_part_of_the_thirty_lines() -> None:
 
         assert len(shown) <= 30
         assert shown[0].startswith("a note")
-        assert max(map(len, shown)) <= 160
+        assert max(len(line) for line in shown if not line.startswith("a note")) <= 160
         assert shown[-1] == "run directory: fabric-runs/x"
+
+
+def test_a_note_is_told_to_its_end() -> None:
+    """It may end with the path to look at, or with what has changed."""
+    note = f"replay of {'/a' * 99} (cluster.yaml has changed since): not measured again"
+
+    assert lines(Run([], flood(5), PORTS, {}, "fabric-runs/x"), [note])[0] == note
 
 
 def test_what_had_no_load_accuses_nobody() -> None:
