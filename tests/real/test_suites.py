@@ -67,12 +67,21 @@ SKIPS = (
     "no limit tcp.fairness",
     "declares no `collectives`",
     "declares no switches",
+    "declares the GPU beside its port",
+    "a soak takes hours of full load",
+    "with fabric.routing ecmp flows meet by chance",
 )
 
 
 def test_healthy_machines_pass_and_values_are_what_the_raw_text_says(site: Site) -> None:
-    """What is reported is what perftest printed; what rxe cannot show is skipped with a reason."""
+    """What is reported is what perftest printed; what rxe cannot show is skipped with a reason.
+
+    A busy host lets emulated machines answer later than their own queue pairs wait: such errors are
+    measured once more, and nothing that failed.
+    """
     done = site.run()
+    if done.returncode == 10:
+        done = site.run("--fabric-resume=latest")
 
     assert done.returncode == 0, done.stdout
     found = site.verdicts().values()
