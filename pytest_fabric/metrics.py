@@ -81,6 +81,7 @@ LINK_METRICS = {
 TOPICS: dict[str, dict[str, str]] = {
     "host": {
         "host.governor": "word",
+        "host.capped_cpus": "",
         "host.memlock": "B",
         "host.kernel": "word",
         "host.os": "word",
@@ -123,6 +124,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "pcie.aer_correctable": "",
         "pcie.aer_uncorrectable": "",
         "pcie.max_read_request": "B",
+        "pcie.numa_node": "",
     },
     "wiring": {
         "wiring.switch": "word",
@@ -156,6 +158,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "roce.cnp_priority": "",
         "roce.global_pause": "word",
         "roce.gid_version": "",
+        "roce.gid_index": "",
         "roce.gid_netdev": "word",
         "roce.traffic_class_override": "",
         "roce.cma_tos": "",

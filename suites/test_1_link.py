@@ -9,13 +9,13 @@ def test_port_is_there(result):
     assert result.presence == "present"
 
 
-@catches("port_down")
+@catches("port_down", "link_polling")
 @measure(port_facts())
 def test_port_state(result):
     assert result.state == "ACTIVE"
 
 
-@catches("port_down")
+@catches("port_down", "link_polling")
 @measure(port_facts())
 def test_physical_state(result):
     assert result.physical_state == "LinkUp"
@@ -119,7 +119,7 @@ def test_pcie_width(result, limits):
     assert result.pcie_width in limits["pcie.width"]
 
 
-@catches("pcie_width", "pcie_speed")
+@catches("pcie_width", "pcie_speed", "narrow_slot_above")
 @measure(port_facts())
 def test_pcie_path(result):
     assert result.pcie_slow_links == 0

@@ -1,12 +1,19 @@
 """Every node's system is set up for RDMA, alike on all of them, and its kernel tells no trouble."""
 
-from pytest_fabric import catches, host_facts, measure, port_facts
+from pytest_fabric import catches, host_facts, link_facts, measure, port_facts
 
 
 @catches("governor")
 @measure(host_facts())
 def test_cpu_governor(result, limits):
     assert result.governor in limits["host.governor"]
+
+
+@catches("cpu_frequency")
+@measure(host_facts())
+def test_no_cpu_is_capped(result):
+    """A CPU that may not clock as high as it can makes every message of its core late."""
+    assert result.capped_cpus == 0
 
 
 @catches("memlock")
@@ -67,6 +74,13 @@ def test_no_pcie_bridge_redirects(result):
 @measure(port_facts())
 def test_numa_node(result):
     assert result.numa_node >= 0
+
+
+@catches("wrong_numa")
+@measure(link_facts(over="fabric"))
+def test_same_numa_node(result):
+    """A rail is below the same socket on every node: cores and GPUs are chosen by it."""
+    assert result.odd("numa_node", among="rail") == 0
 
 
 @catches("irqs_one_core")

@@ -51,6 +51,13 @@ def test_roce_version(result, limits):
     assert result.gid_version in limits["roce.gid_version"]
 
 
+@catches("gid_shifted")
+@measure(qos_facts(over="fabric"))
+def test_same_gid_index(result):
+    """Jobs are given one index for all ports; measurements here look for the address instead."""
+    assert result.odd("gid_index", among="profile") == 0
+
+
 @catches("tclass_override")
 @measure(qos_facts())
 def test_no_other_class_is_forced(result):

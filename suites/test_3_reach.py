@@ -7,6 +7,7 @@ from pytest_fabric import catches, measure, ping, rdma_reach
 
 
 @catches("ping_loss", "ping_blocked", "ssh_down", "ssh_silent")
+@catches("ssh_slow", "ssh_key_changed", "ssh_banner")
 @measure(ping())
 def test_ping(result, limits):
     assert result.loss in limits["ping.loss"]
@@ -31,7 +32,7 @@ def test_rdma_mtu_fits_the_path(result, limits):
 
 
 @catches("rdma_blocked", "tool_missing", "tool_garbage", "tool_silent", "tool_hangs")
-@catches("row_then_error", "slow_core")
+@catches("row_then_error", "slow_core", "tool_truncated", "tool_locale", "tool_old", "port_taken")
 @measure(rdma_reach())
 def test_rdma(result, limits):
     assert result.median in limits["ib_write_lat.median"]

@@ -12,7 +12,7 @@ from pytest_fabric import (
 )
 
 
-@catches("slow_core")
+@catches("slow_core", "latency_all")
 @measure(ib_write_lat(size=4))
 def test_small_write_median(result, limits):
     assert result.median in limits["ib_write_lat.median"]
@@ -30,7 +30,7 @@ def test_small_write_p999(result, limits):
     assert result.p999 in limits["ib_write_lat.p999"]
 
 
-@catches("slow_core")
+@catches("slow_core", "latency_all")
 @measure(ib_read_lat(size=4))
 def test_small_read_median(result, limits):
     assert result.median in limits["ib_read_lat.median"]
@@ -42,7 +42,7 @@ def test_small_read_p99(result, limits):
     assert result.p99 in limits["ib_read_lat.p99"]
 
 
-@catches("slow_core")
+@catches("slow_core", "latency_all")
 @measure(ib_send_lat(size=4))
 def test_small_send_median(result, limits):
     assert result.median in limits["ib_send_lat.median"]
@@ -103,7 +103,9 @@ def test_traffic_class(result, limits):
 
 
 @catches("pcie_width", "server_dies", "ssh_dropped")
-@catches("foreign_traffic", "rdma_context", "gpu_job", "slow_rail")
+@catches("foreign_traffic", "rdma_context", "gpu_job", "leftover_server", "slow_rail")
+@catches("half_bandwidth", "slow_sender", "slow_node", "other_port")
+@catches("counter_wraps", "counter_late")
 @measure(ib_write_bw())
 def test_write_bandwidth(result, limits):
     assert result.average in limits["ib_write_bw.average"]
@@ -151,13 +153,13 @@ def test_no_crc_errors(result, limits):
     assert result.growth("crc_errors") in limits["crc_errors.growth"]
 
 
-@catches("damaged_in")
+@catches("damaged_in", "counter_saturated")
 @measure(ib_write_bw())
 def test_no_symbol_errors(result, limits):
     assert result.growth("symbol_errors") in limits["symbol_errors.growth"]
 
 
-@catches("packet_loss")
+@catches("packet_loss", "counter_unreadable", "counter_reset")
 @measure(ib_write_bw())
 def test_in_sequence(result, limits):
     assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 import paramiko
@@ -26,6 +27,17 @@ from pytest_fabric.lab.protocol import Greeting, Runner, greeting
 
 #: How often a waiting shell looks whether its client is still there.
 LOOK_S = 0.2
+
+#: How long a slow log-in takes, in real seconds: longer than anybody waits.
+SLOW_S = 60.0
+
+#: What a log-in shows that ends before a command is run.
+BANNER = (
+    "*" * 70
+    + "\n* This system is under maintenance until Monday. Ask the help desk. *\n"
+    + "*" * 70
+    + "\n"
+)
 
 
 class Login(paramiko.ServerInterface):
@@ -52,6 +64,8 @@ class Login(paramiko.ServerInterface):
 
     def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
         """Accept the lab's user with the lab's key."""
+        if self._node.ssh == "slow":
+            time.sleep(SLOW_S)
         is_known = username == USER and key.asbytes() == self._key.asbytes()
         return AUTH_SUCCESSFUL if is_known else AUTH_FAILED
 
@@ -66,6 +80,9 @@ class Login(paramiko.ServerInterface):
         # The key exchange is over: paramiko would cancel its timer again with each message.
         self._transport.packetizer.complete_handshake = _nothing  # type: ignore[method-assign]
         text = command.decode("utf-8", "replace")
+        if self._node.ssh == "banner":
+            _in_thread(lambda: self._answer(channel, Result(1, BANNER)))
+            return True
         given = greeting(text)
         if given is None:
             _in_thread(lambda: self._shell(channel, text))
@@ -109,7 +126,9 @@ class Login(paramiko.ServerInterface):
         channel.close()
 
     def _shell(self, channel: paramiko.Channel, line: str) -> None:
-        result = self._run(channel, line)
+        self._answer(channel, self._run(channel, line))
+
+    def _answer(self, channel: paramiko.Channel, result: Result) -> None:
         # The answer to the exec request is sent by the transport's own thread after our check has
         # returned. A client that sees the end before that answer takes it for a lost channel; one
         # round trip through that thread makes sure of the order.

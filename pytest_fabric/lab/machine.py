@@ -27,6 +27,12 @@ OS_RELEASE = (
 #: Whose job is on a node where a fault puts one.
 JOB_USER, JOB_PID, JOB_COMM = "alice", 4711, "python"
 
+#: Whose server of perftest is left on a node where a fault leaves one.
+LEFT_USER, LEFT_PID, LEFT_COMM = "bob", 3999, "ib_write_bw"
+
+#: The highest clock of a CPU in kHz, and where a fault caps it.
+KHZ, CAPPED_KHZ = 3_800_000, 1_200_000
+
 
 def local_cpus(numa: int) -> str:
     """Return the CPUs of a socket as the kernel lists them: `0-31,64-95`; all for none."""

@@ -14,6 +14,7 @@ from pytest_fabric.lab.parts import GOOD_MODULE, GOOD_SIGNAL, GOOD_SLOT
 from pytest_fabric.lab.parts import Module as Module
 from pytest_fabric.lab.parts import Signal as Signal
 from pytest_fabric.lab.parts import Slot as Slot
+from pytest_fabric.lab.quirks import NONE, Quirks
 
 ETHERNET = "Ethernet"
 INFINIBAND = "InfiniBand"
@@ -159,6 +160,7 @@ class Port:
     physical: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
     aging: Aging = field(default_factory=Aging)
+    quirks: Quirks = NONE
 
     @property
     def is_infiniband(self) -> bool:
@@ -226,7 +228,8 @@ class Node:
     computes on its GPUs; `files` are texts of its file system that are not as on a healthy node.
     `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
     subnet has no manager.
-    `guards_arp` says that each interface answers for its own address only.
+    `guards_arp` says that each interface answers for its own address only. With `ports_taken`
+    somebody listens on every TCP port that a user may listen on.
     A switch has no ports of its own but `sockets`, by the names of the plan, and `os` sonic.
     `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
@@ -260,6 +263,7 @@ class Node:
     peer_memory: bool = True
     virtual: tuple[Port, ...] = ()
     missing: tuple[Port, ...] = ()
+    ports_taken: bool = False
 
     @property
     def functions(self) -> tuple[Port, ...]:

@@ -78,6 +78,7 @@ def median_s(verb: str, size: int, client: Port, server: Port) -> float:
     path = hops * SWITCH_S[client.layer] + (2 + spine_cables) * FEC_S
     path += 2 * LEAF_CABLE_S + spine_cables * SPINE_CABLE_S
     path += client.edge.late_s + server.edge.late_s if spine_cables else 0.0
+    path += client.quirks.late_s + server.quirks.late_s
     payload = _payload_s(size, client, server)
     if verb == "read":
         return SOFTWARE_AND_NIC_S + READ_FETCH_S + 2 * path + payload
@@ -132,8 +133,9 @@ def latencies(
 
 
 def pcie_bps(port: Port) -> float:
-    """Return the payload bits per second that a card's PCIe link carries."""
-    return port.pcie_tps * port.pcie_width * PCIE_EFFICIENCY
+    """Return the payload bits per second that the PCIe links above a card carry."""
+    lanes = min(port.pcie_width, port.quirks.above or port.pcie_width)
+    return port.pcie_tps * lanes * PCIE_EFFICIENCY
 
 
 def packets(size: int, mtu: int) -> int:
@@ -156,6 +158,7 @@ def goodput_bps(size: int, qps: int, sender: Port, receiver: Port, chance: rando
     mtu = min(sender.mtu, receiver.mtu)
     lines = (min(port.speed_bps, qps * port.member_bps) for port in (sender, receiver))
     line = min(bps * port.passes for bps, port in zip(lines, (sender, receiver), strict=True))
+    line = min(line, sender.speed_bps * sender.quirks.sends)
     payload = line * size / wire_bytes(size, mtu, sender.layer) * CLEAN
     host = min(pcie_bps(sender), pcie_bps(receiver))
     messages = QP_MESSAGES * qps * size * 8

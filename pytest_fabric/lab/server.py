@@ -42,6 +42,7 @@ class Server:
         logging.getLogger("paramiko").setLevel(logging.CRITICAL)
         self._fabric = fabric
         self._host_key, _ = new_key()
+        self._other_key, _ = new_key()
         self._client_key, self.client_key = new_key()
         self._selector = selectors.DefaultSelector()
         self._sockets = {node.name: self._bind(node) for node in fabric.nodes.values()}
@@ -140,7 +141,7 @@ class Server:
         if node.ssh == "dropped":
             self._drop_later(transport)
         connection.settimeout(1.0)  # paramiko's own 0.1 s keep many quiet connections busy
-        transport.add_server_key(self._host_key)
+        transport.add_server_key(self._other_key if node.ssh == "new key" else self._host_key)
         transport.start_server(
             event=threading.Event(), server=Login(self._fabric, node, self._client_key, transport)
         )

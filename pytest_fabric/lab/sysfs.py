@@ -18,7 +18,11 @@ LANES = {2.5: "SDR", 5: "DDR", 10: "QDR", 14: "FDR", 25: "EDR", 50: "HDR", 100: 
 #: Entries of the lab's table of partition keys.
 PKEYS = 8
 
-STATES = {"DOWN": ("1: DOWN", "3: Disabled"), "ACTIVE": ("4: ACTIVE", "5: LinkUp")}
+STATES = {
+    "DOWN": ("1: DOWN", "3: Disabled"),
+    "POLLING": ("1: DOWN", "2: Polling"),
+    "ACTIVE": ("4: ACTIVE", "5: LinkUp"),
+}
 
 #: PCI classes: network controller (Ethernet, InfiniBand), bridge, and 3D controller.
 PCI_ETHERNET, PCI_INFINIBAND, PCI_BRIDGE, PCI_GPU = "20000", "20700", "60400", "30200"
@@ -98,7 +102,8 @@ def _bridges(tree: dict[str, Entry], port: Port) -> None:
     path = posixpath.dirname(slots.path(port.pci))
     most = port.slot.max_tps or port.pcie_tps
     slot = _own_link(port)
-    above = _link(most, most, port.pcie_max_width, port.pcie_max_width)
+    lanes = port.quirks.above or port.pcie_max_width
+    above = _link(most, most, lanes, port.pcie_max_width)
     while ":" in (address := posixpath.basename(path)) and not address.startswith("pci"):
         uevent = _uevent("pcieport", PCI_BRIDGE, "1000:C010", address)
         _put(tree, path, {"uevent": uevent, **_aer(Slot(correctable=0)), **slot})
@@ -212,7 +217,11 @@ def _cpus() -> dict[str, Entry]:
     cpus: dict[str, Entry] = {
         f"cpu{cpu}": {
             "topology": {"thread_siblings_list": machine.siblings(cpu)},
-            "cpufreq": {"scaling_governor": "performance"},
+            "cpufreq": {
+                "scaling_governor": "performance",
+                "cpuinfo_max_freq": str(machine.KHZ),
+                "scaling_max_freq": str(machine.KHZ),
+            },
         }
         for cpu in range(machine.CPUS)
     }

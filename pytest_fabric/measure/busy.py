@@ -28,7 +28,7 @@ def check(session: Session, ends: Sequence[End]) -> tuple[str, ...]:
     sections = {**moving.sections(ends), **users.sections()}
     outcomes = session.collect(Collect(sections, DEADLINE_S))
     return (
-        *users.reasons(session, outcomes, DEADLINE_S),
+        *users.reasons(session, outcomes, DEADLINE_S, moving.lease_files(ends)),
         *moving.reasons(session, ends, outcomes, DEADLINE_S),
     )
 

@@ -265,9 +265,23 @@ def _failure(context: Context, end: str, outcome: Outcome) -> MeasurementError:
         kind, text = "hang", f"still ran {GRACE_S:g} s after its peer had ended and was ended"
     elif told.kind == "silent":
         kind, text = "tool_failed", f"ended with status {outcome.status} and {_said(outcome)}"
+    elif told.kind == "version_mismatch":
+        return context.error(told.kind, f"{_older(context)}: {told}")
     else:
         kind, text = told.kind, str(told)
     return context.error(kind, f"{end} at {port}: {text}")
+
+
+def _older(context: Context) -> str:
+    """Return which end has the older perftest: the newer one is that which complains."""
+    ends = (context.client.end, context.server.end)
+    old, new = sorted(ends, key=lambda end: _numbers(end.node.perftest))
+    has = (end.node.perftest or "of an unknown version" for end in (old, new))
+    return f"{old.port.node} has perftest {next(has)}, its peer {next(has)}"
+
+
+def _numbers(version: str | None) -> tuple[int, ...]:
+    return tuple(int(part) for part in (version or "").split(".") if part.isdigit())
 
 
 def _said(outcome: Outcome) -> str:

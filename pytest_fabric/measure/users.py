@@ -10,7 +10,7 @@ from pytest_fabric.errors import FabricError, NotRecognisedError, ToolError
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
 from pytest_fabric.tools import nvidia_smi, rdma_resource
 from pytest_fabric.tools.printable import printable
-from pytest_fabric.transport import Collect, Outcome, Session, Word
+from pytest_fabric.transport import Collect, Job, Outcome, Session, Word
 
 #: Services that hold a context for as long as the node is up, idle or not: address resolution,
 #: subnet and partition managers, SHARP, the storage log-in of SRP, the file system GPFS. What they
@@ -45,6 +45,9 @@ GPU_SERVICES = frozenset({"nvidia-cuda-mps-server"})
 #: Kinds of errors by which a tool says that it is not here, or that there is nothing to ask.
 NO_EVIDENCE = frozenset({"tool_missing", "not_supported", "no_driver", "no_devices"})
 
+#: Where nothing is known of locks, nothing can be told to be left over.
+NO_LEASES: Mapping[str, str] = {}
+
 Entry = TypeVar("Entry")
 
 
@@ -58,9 +61,15 @@ def sections() -> dict[str, tuple[Word, ...]]:
 
 
 def reasons(
-    session: Session, outcomes: Mapping[str, Outcome], deadline_s: float
+    session: Session,
+    outcomes: Mapping[str, Outcome],
+    deadline_s: float,
+    leases: Mapping[str, str] = NO_LEASES,
 ) -> tuple[str, ...]:
-    """Return who uses the node, and what could not be told. Raises TransportError."""
+    """Return who uses the node, and what could not be told. Raises TransportError.
+
+    `leases` are the files that runs lock, by device: perftest without that lock is left over.
+    """
     found: list[str] = []
     held, gpus, unclear = _entries(outcomes, deadline_s)
     names = {entry.pid: entry.comm or "a process" for entry in held if entry.pid}
@@ -69,8 +78,9 @@ def reasons(
     for entry in held:
         if entry.pid and entry.comm not in SERVICES | MEASURING:
             devices.setdefault(entry.pid, {})[entry.device] = None
+    left = _left_over(session, held, leases)
     computing = [p.pid for p in gpus if _base(p.name) not in GPU_SERVICES | MEASURING]
-    owners = _owners(session, [*list(devices)[:1], *computing[:1]])
+    owners = _owners(session, [*list(devices)[:1], *list(left)[:1], *computing[:1]])
 
     def shown(pids: Sequence[int], what: str) -> str:
         first = pids[0]
@@ -81,12 +91,27 @@ def reasons(
     if devices:
         pids = list(devices)
         found.append(shown(pids, f"holds an RDMA context on {', '.join(devices[pids[0]])}"))
+    if left:
+        pids = list(left)
+        found.append(shown(pids, f"is left on {left[pids[0]]}: no run measures there; end it"))
     if computing:
         found.append(shown(computing, "computes on a GPU"))
     return (
         *found,
         *(f"{session.node}: cannot tell whether it is in use: {why}" for why in unclear),
     )
+
+
+def _left_over(
+    session: Session, held: Sequence[rdma_resource.Held], leases: Mapping[str, str]
+) -> dict[int, str]:
+    """Return the processes of perftest on ports that nobody has locked, and their devices."""
+    perftest = {*LATENCY_TOOLS, *BANDWIDTH_TOOLS}
+    found = {e.pid: e.device for e in held if e.pid and e.comm in perftest and e.device in leases}
+    devices = dict.fromkeys(found.values())
+    jobs = {device: Job(("uname", "-r"), 10.0, lease=leases[device]) for device in devices}
+    free = {device for device, job in jobs.items() if session.run(job).end == "exit"}
+    return {pid: device for pid, device in found.items() if device in free}
 
 
 def _entries(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,12 +133,15 @@ def log_in(transport: paramiko.Transport, hop: Hop) -> None:
     notes: list[str] = []
     accepts = ""
     for key in _candidates(hop, notes):
+        asked = time.monotonic()
         try:
             more = transport.auth_publickey(hop.user, key)
         except paramiko.BadAuthenticationType as error:
             accepts = f"; the server accepts {', '.join(error.allowed_types)}"
             break
         except (paramiko.SSHException, OSError, EOFError) as error:
+            if time.monotonic() - asked >= AUTH_S:
+                raise _too_late(hop) from error
             if not transport.is_active():
                 notes.append(
                     f"the server ended the log-in ({error}); with many keys in the agent, "
@@ -155,3 +159,12 @@ def log_in(transport: paramiko.Transport, hop: Hop) -> None:
         f"add a key of yours to its authorized_keys, or name user and IdentityFile in ssh_config"
     )
     raise TransportError(hop.name, "auth", message)
+
+
+def _too_late(hop: Hop) -> TransportError:
+    return TransportError(
+        hop.name,
+        "timeout",
+        f"log-in as {hop.user} at {hop.address} was not answered within {AUTH_S:g} s; look there "
+        "for what a log-in waits for: a directory service, DNS, the home directory",
+    )

@@ -84,6 +84,17 @@ CHANGES = {
     "damaged_in": "damaged",
     "damaged_out": "damages",
     "slow_receiver": "takes",
+    "link_polling": "state",
+    "wrong_numa": "numa",
+    "gid_shifted": "gids",
+    "half_bandwidth": "passes",
+    "counter_late": "adapter",
+    "tool_truncated": "tool",
+    "tool_locale": "tool",
+    **dict.fromkeys(
+        ("narrow_slot_above", "latency_all", "slow_sender", "leftover_server"), "quirks"
+    ),
+    **dict.fromkeys(("counter_unreadable", "counter_reset", "counter_wraps"), "quirks"),
 }
 
 #: The same, of faults that a port on InfiniBand only can have.
@@ -93,6 +104,7 @@ INFINIBAND_CHANGES = {
     "second_manager": "sm_lid",
     "slow_ib_link": "uplink",
     "ib_link_down": "uplink",
+    "counter_saturated": "quirks",
 }
 
 

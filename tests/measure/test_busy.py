@@ -165,7 +165,6 @@ def test_who_uses_a_node_is_said(changes: dict[str, Outcome], reason: str) -> No
     "changes",
     [
         {"contexts": said("dev mlx5_0 ctxn 1 pid 901 comm ibacm\n")},
-        {"contexts": said("dev mlx5_0 ctxn 1 pid 902 comm ib_write_bw\n")},
         {"contexts": said("dev mlx5_0 ctxn 1 pid 903 comm raw_ethernet_la\n")},
         {"contexts": said("", "Unknown parameter 'ctx'.\n", 1)},
         {"contexts": said("", "sh: 1: rdma: not found\n", 127)},
@@ -177,6 +176,17 @@ def test_who_uses_a_node_is_said(changes: dict[str, Outcome], reason: str) -> No
 )
 def test_what_is_always_there_is_no_use(changes: dict[str, Outcome]) -> None:
     assert reasons(**changes) == ()
+
+
+LEFT = {**IDLE, "contexts": said("dev mlx5_0 ctxn 1 pid 4711 comm ib_write_bw\n")}
+
+
+def test_a_server_that_no_run_has_locked_is_left_over() -> None:
+    reason = "gpu001: in use: ib_write_bw (pid 4711, user alice) is left on mlx5_0"
+
+    assert [line.partition(":")[0] for line in check(LEFT)[0]] == ["gpu001"]
+    assert check(LEFT)[0][0].startswith(reason)
+    assert check(LEFT, lease="lease")[0] == ()
 
 
 @pytest.mark.parametrize(

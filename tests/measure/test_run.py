@@ -279,6 +279,18 @@ def test_behind_a_prefix_core_and_deadline_go_inside(monkeypatch: pytest.MonkeyP
     assert pinned.trail.commands["client"].startswith("podman exec perf taskset -c 5 ib_write_bw")
 
 
+OLD_PEER = "Current implementation is not compatible with versions older than 5.70\n"
+
+
+def test_the_older_of_two_releases_is_named_whoever_complains() -> None:
+    made = context([ended("", OLD_PEER, 1)], [FakeRunning(ended("", PEER_LOST, 1))])
+    old = replace(made.server.end, node=replace(FACTS, perftest="4.4"))
+    with pytest.raises(MeasurementError) as caught:
+        traffic(replace(made, server=replace(made.server, end=old)))
+
+    assert "gpu002 has perftest 4.4, its peer 6.24: not compatible" in str(caught.value)
+
+
 def test_what_perftest_cannot_be_given_is_told_before_it_runs() -> None:
     """perftest takes GID indices up to 64 only."""
     made = context([], [])

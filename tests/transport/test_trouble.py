@@ -12,11 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import Mock
 
+import paramiko
 import pytest
 
 from pytest_fabric.errors import TransportError
 from pytest_fabric.transport import Endpoint, Job, Pool, pacing
+from pytest_fabric.transport import keys as keys_module
 from pytest_fabric.transport.connection import ARITHMETIC
 from tests.transport.conftest import Servers, need
 from tests.transport.sshd import free_port, make_key, public
@@ -359,6 +362,19 @@ def test_a_server_that_ends_the_log_in_after_too_many_keys(
 
     assert error.kind == "auth"
     assert "IdentitiesOnly" in str(error)
+
+
+def test_a_log_in_that_takes_too_long_is_late_and_not_refused(
+    servers: Servers, pool: Pools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys_module, "AUTH_S", 0.0)
+    monkeypatch.setattr(
+        paramiko.Transport, "auth_publickey", Mock(side_effect=paramiko.SSHException("late"))
+    )
+    error = failure(pool(servers("sshd").endpoint()))
+
+    assert error.kind == "timeout"
+    assert "directory service" in str(error)
 
 
 def test_a_server_that_wants_more_than_a_key(servers: Servers, pool: Pools) -> None:

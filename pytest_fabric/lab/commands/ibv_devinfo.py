@@ -9,7 +9,8 @@ from pytest_fabric.lab.process import Result
 
 #: The number of an MTU in libibverbs: `enum ibv_mtu`.
 MTU = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
-STATES = {"DOWN": "PORT_DOWN (1)", "ACTIVE": "PORT_ACTIVE (4)"}
+DOWN, ACTIVE = "PORT_DOWN (1)", "PORT_ACTIVE (4)"
+STATES = {"DOWN": DOWN, "POLLING": DOWN, "ACTIVE": ACTIVE}
 
 
 def run(call: Call) -> Result:

@@ -16,6 +16,9 @@ MLX5_QPS = ((0, "SMI", "ib_core"), *CORE_QPS, (7, "UD", "mlx5_ib"))
 
 Fields = dict[str, str | int]
 
+#: A server of perftest that nobody waits for; before its client comes it has a context only.
+LEFT: Fields = {"pid": machine.LEFT_PID, "comm": machine.LEFT_COMM}
+
 
 def run(call: Call) -> Result:
     """Print all contexts or all queue pairs of the node."""
@@ -33,6 +36,8 @@ def _contexts(place: int, port: Port) -> Iterator[Fields]:
     if port.is_held:
         job: Fields = {"pid": machine.JOB_PID, "comm": machine.JOB_COMM}
         yield {"ifindex": place, "ifname": port.device, "ctxn": place + 5, **job}
+    if port.quirks.left:
+        yield {"ifindex": place, "ifname": port.device, "ctxn": place + 6, **LEFT}
 
 
 def _queue_pairs(place: int, port: Port) -> Iterator[Fields]:

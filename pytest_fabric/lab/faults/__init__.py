@@ -12,12 +12,14 @@ from dataclasses import replace
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.lab.faults import (
     bond,
+    counters,
     fabric,
     host,
     link,
     path,
     qos,
     reach,
+    slow,
     subnet,
     switch,
     tcp,
@@ -35,7 +37,8 @@ LAYERS = (ETHERNET, INFINIBAND)
 CATALOGUE = {
     fault.name: fault
     for module in (
-        *(link, bond, path, traffic, qos, host, wiring, switch, subnet, tools, reach, tcp, fabric),
+        *(link, slow, bond, path, traffic, counters, qos, host, wiring, switch, subnet, tools),
+        *(reach, tcp, fabric),
     )
     for fault in module.FAULTS
 }

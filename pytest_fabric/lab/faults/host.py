@@ -63,6 +63,18 @@ SYSTEM: tuple[Fault, ...] = (
         on_node=_files({f"{CPUS}/cpu3/cpufreq/scaling_governor": "powersave"}),
     ),
     Fault(
+        "cpu_frequency",
+        ("node",),
+        "the CPUs may not clock higher than 1.2 GHz; perftest without -F warns of frequencies",
+        "a power limit, a thermal event, or a tuning profile for idle machines",
+        on_node=_files(
+            {
+                f"{CPUS}/cpu{cpu}/cpufreq/scaling_max_freq": str(machine.CAPPED_KHZ)
+                for cpu in range(machine.CPUS)
+            }
+        ),
+    ),
+    Fault(
         "memlock",
         ("node",),
         "a process may lock 8 MiB of memory",

@@ -29,6 +29,27 @@ FAULTS: tuple[Fault, ...] = (
         on_node=_ssh("dropped"),
     ),
     Fault(
+        "ssh_slow",
+        ("node",),
+        "the node takes a minute to let anybody in",
+        "a directory service or a home directory that does not answer, or a machine that swaps",
+        on_node=_ssh("slow"),
+    ),
+    Fault(
+        "ssh_key_changed",
+        ("node",),
+        "the node shows another host key than the one that is known",
+        "a machine that was installed anew, or another one under its address",
+        on_node=_ssh("new key"),
+    ),
+    Fault(
+        "ssh_banner",
+        ("node",),
+        "a log-in is shown a banner and ended, whatever should run",
+        "maintenance (nologin), a forced command, or a start-up file of the shell that exits",
+        on_node=_ssh("banner"),
+    ),
+    Fault(
         "ssh_silent",
         ("node",),
         "the node accepts connections and says nothing",

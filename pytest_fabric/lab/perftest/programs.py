@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv6Address
@@ -12,6 +13,9 @@ from pytest_fabric.lab.model import Gid, Node, Port
 from pytest_fabric.lab.perftest import text
 from pytest_fabric.lab.perftest.options import Options
 from pytest_fabric.lab.process import Process, Result
+
+#: How much of its row a tool keeps to itself that is cut off.
+CUT = 30
 
 
 class Program(Process):
@@ -105,12 +109,22 @@ def gid(port: Port, options: Options) -> Gid | None:
     return next((gid for gid in port.gids if gid.index == options.gid_index), empty)
 
 
+def way_out(fabric: Fabric, sender: Port) -> Port:
+    """Return the port through which a node sends what a port of it should send."""
+    ports = fabric.nodes[sender.id.node].ports
+    return next((port for port in ports if port.id.rail == sender.quirks.detour), sender)
+
+
 def _presented(result: Result, port: Port, options: Options) -> Result:
     """Return the result as the tools of a faulty port show it."""
     if port.tool == "garbage":
         return Result(0, text.GARBAGE)
     if port.tool == "silent":
         return Result(0)
+    if port.tool == "truncated":  # within the line before the last, as a full pipe leaves it
+        return replace(result, stdout=result.stdout[: -len(text.LINE) - CUT])
+    if port.tool == "locale":
+        return replace(result, stdout=re.sub(r"(?<=\d)\.(?=\d)", ",", result.stdout))
     if port.tool == "row then error" and options.address is not None and result.status == 0:
         return replace(result, status=1, stderr=text.PEER_GONE)
     return result

@@ -9,7 +9,7 @@ from random import Random
 from pytest_fabric.lab import physics
 from pytest_fabric.lab.model import Port
 from pytest_fabric.lab.perftest import gpus, text
-from pytest_fabric.lab.perftest.programs import Program
+from pytest_fabric.lab.perftest.programs import Program, way_out
 from pytest_fabric.lab.process import Result
 from pytest_fabric.lab.traffic import Flow
 
@@ -140,6 +140,7 @@ class Session:
     def _flow(self, sender: Port, receiver: Port, bps: float, seconds: float) -> Flow:
         dscps = {s.port.id: s.options.traffic_class >> 2 for s in (self.client, self.server)}
         asked, answered = dscps[sender.id], dscps[receiver.id]
+        sender = way_out(self.client.fabric, sender)
         return Flow(
             sender=sender,
             receiver=receiver,

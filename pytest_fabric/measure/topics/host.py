@@ -27,12 +27,17 @@ CPUS = "/sys/devices/system/cpu"
 
 RELEASE = "/etc/os-release"
 
+#: What a CPU may clock at most, and what it can (Documentation/admin-guide/pm/cpufreq.rst), in kHz.
+CLOCKS = ("scaling_max_freq", "cpuinfo_max_freq")
+KHZ = re.compile(r"[0-9]{1,9}")
+
 
 def sections(subject: Subject) -> Mapping[str, tuple[Word, ...]]:
     """Return the commands that read the system; those that print most come last."""
     governors = Glob(f"{CPUS}/cpu*/cpufreq/scaling_governor")
     return {
         "governor": ("grep", "-sH", ".", governors),
+        "clocks": ("grep", "-sH", ".", *(Glob(f"{CPUS}/cpu*/cpufreq/{name}") for name in CLOCKS)),
         "limits": proc_limits.command(),
         "kernel": ("uname", "-r"),
         "os": ("cat", RELEASE),
@@ -46,6 +51,7 @@ def read(subject: Subject, outcomes: Mapping[str, Outcome]) -> Facts:
     """Return what the system says."""
     said = {
         "host.governor": governor(outcomes),
+        "host.capped_cpus": capped(outcomes),
         "host.memlock": memlock(outcomes),
         "host.kernel": _word(heard(outcomes, "kernel", "uname", _release)),
         "host.os": _word(heard(outcomes, "os", RELEASE, _distribution)),
@@ -67,6 +73,31 @@ def governor(outcomes: Outcomes) -> Fact:
     counts = {word: list(found).count(word) for word in sorted(set(found))}
     detail = tuple(f"{count} CPUs: {word}" for word, count in counts.items())
     return Fact("+".join(counts), detail=detail)
+
+
+def capped(outcomes: Outcomes) -> Fact:
+    """Return how many CPUs may not clock as high as they can."""
+    if not is_complete(outcomes["clocks"]):
+        return problem("reading clocks of CPUs did not come to its end", BY_HAND)
+    limits: dict[str, dict[str, str]] = {}
+    for path, text in tree(outcomes, "clocks").items():
+        cpu, _, name = path.rpartition("/")
+        limits.setdefault(cpu, {})[name] = text
+    if not limits:
+        return Fact(None, "no CPU shows its clocks (virtual machine?): see not_available")
+    wrong = next((cpu for cpu, said in limits.items() if not _is_pair(said)), None)
+    if wrong is not None:
+        return problem(f"expected two clocks in kHz in {wrong}, got {limits[wrong]}"[:200], BY_HAND)
+    low = [cpu for cpu, said in limits.items() if int(said[CLOCKS[0]]) < int(said[CLOCKS[1]])]
+    detail = [
+        f"{cpu.split('/')[-2]}: at most {limits[cpu][CLOCKS[0]]} of {limits[cpu][CLOCKS[1]]} kHz"
+        for cpu in low[:1]
+    ]
+    return Fact(len(low), detail=tuple(detail))
+
+
+def _is_pair(said: Mapping[str, str]) -> bool:
+    return set(said) == set(CLOCKS) and all(KHZ.fullmatch(text) for text in said.values())
 
 
 def memlock(outcomes: Outcomes) -> Fact:

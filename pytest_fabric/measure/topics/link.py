@@ -116,7 +116,14 @@ def _port(
         **modules(port, place, outcomes, link),
         **link_errors.aer(tree(outcomes, f"aer-{place}"), uptime_s),
         "pcie.max_read_request": _max_read_request(outcomes, place),
+        "pcie.numa_node": _numa_node(port),
     }
+
+
+def _numa_node(port: RdmaPort) -> Fact:
+    if port.numa_node is None:
+        return Fact(None, "sysfs has no numa_node of its device: see not_available")
+    return Fact(port.numa_node, detail=(f"local CPUs {port.local_cpus or 'unknown'}",))
 
 
 def fec(outcomes: Outcomes, which: str) -> Heard[list[Fec]]:

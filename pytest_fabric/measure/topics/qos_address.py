@@ -43,6 +43,7 @@ def facts(end: End, names: Sequence[str], tree: Mapping[str, str]) -> dict[str, 
     gid, version = _gid(end)
     return {
         "roce.gid_version": version,
+        "roce.gid_index": _index(gid, version),
         "roce.gid_netdev": _gid_netdev(gid, version),
         "roce.traffic_class_override": _override(end),
         "roce.cma_tos": _tos(end.rdma, tree),
@@ -67,6 +68,13 @@ def _gid(end: End) -> tuple[Gid | None, Fact]:
         return None, Fact(None, "InfiniBand has no RoCE version: see not_available")
     detail = (f"GID {gid.index}: {placement.gid_address(gid)} {gid.type} on {gid.netdev}",)
     return gid, Fact(VERSIONS[gid.type], detail=detail)
+
+
+def _index(gid: Gid | None, version: Fact) -> Fact:
+    """Return where in its table the GID stands; what it is instead is told by its version."""
+    if gid is None:
+        return Fact(None, inapplicable="no GID of the declared version: see roce.gid_version")
+    return Fact(gid.index, detail=version.detail)
 
 
 def _is_there(end: End, gid: Gid) -> bool:

@@ -88,6 +88,28 @@ def test_single_values(section: str, text: str, metric: str, value: object) -> N
     assert (fact.problem is None) == (value is not None)
 
 
+CLOCKS = "/sys/devices/system/cpu/cpu{}/cpufreq/{}_max_freq:{}\n"
+WHOLE = CLOCKS.format(0, "scaling", 3_800_000) + CLOCKS.format(0, "cpuinfo", 3_800_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (WHOLE, 0),
+        (WHOLE.replace("scaling_max_freq:38", "scaling_max_freq:12"), 1),
+        (WHOLE + WHOLE.replace("cpu0", "cpu1").replace("info_max_freq:38", "info_max_freq:39"), 1),
+        (CLOCKS.format(0, "scaling", 3_800_000), None),
+        (WHOLE.replace("3800000", "fast"), None),
+        ("", None),
+    ],
+)
+def test_cpus_that_may_not_clock_as_high_as_they_can(text: str, value: int | None) -> None:
+    fact = facts(clocks=outcome(text))["host.capped_cpus"]
+
+    assert fact.value == value
+    assert (fact.problem is None) == (value is not None)
+
+
 @pytest.mark.parametrize(
     ("units", "groups", "cmdline", "value"),
     [

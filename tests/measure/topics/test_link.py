@@ -82,8 +82,15 @@ def test_every_metric_is_there_for_every_port() -> None:
         asked = subject(rdma)
         facts = link.read(asked, dict.fromkeys(link.sections(asked), nothing))["gpu001:rail0"]
         assert facts.keys() == TOPICS["link"].keys()
-        assert all(fact.value is None and fact.problem for fact in facts.values())
-        assert all(len((fact.problem or "").splitlines()) == 1 for fact in facts.values())
+        silent = {name: fact for name, fact in facts.items() if name != "pcie.numa_node"}
+        assert all(fact.value is None and fact.problem for fact in silent.values())
+        assert all(len((fact.problem or "").splitlines()) == 1 for fact in silent.values())
+
+
+def test_the_numa_node_is_known_before_anything_is_asked() -> None:
+    assert read()["pcie.numa_node"].value == RDMA.numa_node
+    unknown = read(replace(RDMA, numa_node=None))["pcie.numa_node"]
+    assert (unknown.value, "see not_available" in str(unknown.problem)) == (None, True)
 
 
 @pytest.mark.parametrize("rdma", [RDMA, NDR], ids=["Ethernet", "InfiniBand"])

@@ -124,6 +124,7 @@ def test_a_port_says_everything_but_what_nobody_has_set_up() -> None:
         "cnp_priority": 6,
         "global_pause": "off",
         "gid_version": 2,
+        "gid_index": 3,
         "gid_netdev": "ens1",
         "traffic_class_override": 0,
         "cma_tos": None,
@@ -256,6 +257,7 @@ def test_a_tool_that_hangs_says_nothing() -> None:
     unread = {name for name, fact in facts.items() if fact.value is None}
     assert unread == facts.keys() - {
         "roce.gid_version",
+        "roce.gid_index",
         "roce.gid_netdev",
         "roce.traffic_class_override",
     }
@@ -435,7 +437,7 @@ def test_infiniband_is_not_asked_and_says_why() -> None:
     assert qos.sections(subject).keys() == {"route", "arp"}
     facts = read(one)["gpu001:rail0"]
     assert facts.keys() == TOPICS["qos"].keys()
-    assert all("InfiniBand" in (fact.problem or "") for fact in facts.values())
+    assert all("InfiniBand" in (f.problem or f.inapplicable or "") for f in facts.values())
 
 
 def test_a_network_device_with_a_name_that_cannot_be_is_not_asked() -> None:
