@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 
 class FabricError(Exception):
     """Root of every error that pytest-fabric raises on purpose; its text is one line."""
@@ -20,11 +22,17 @@ class UnitError(FabricError):
 
 
 class ToolError(FabricError):
-    """A tool ran and reported an error; `kind` is a word of the table in `tools/perftest.py`."""
+    """A tool ran and reported an error; `kind` is a word of the table in `tools/perftest.py`.
 
-    def __init__(self, kind: str, message: str) -> None:
+    `before` are plain records of what the tool printed wholly before it failed.
+    """
+
+    def __init__(
+        self, kind: str, message: str, before: Sequence[Mapping[str, object]] = ()
+    ) -> None:
         super().__init__(message)
         self.kind = kind
+        self.before = tuple(before)
 
 
 class NotRecognisedError(FabricError):

@@ -25,6 +25,7 @@ from pytest_fabric.cli import (
 from pytest_fabric.cli.parse import parse_text
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.tools import TOOLS
+from pytest_fabric.tools.printable import printable
 
 EPILOG = """\
 Examples:\n
@@ -112,7 +113,7 @@ def parse(
     """Print as JSON what a tool printed.
 
     Exit status 0 for a recognised result, 1 when the tool reported an error, 2 when the text is not
-    recognised, 4 for a wrong call.
+    recognised, 4 for a wrong call. Warnings in the text are repeated on standard error.
     """
     if tool not in TOOLS:
         typer.echo(f"parse: expected one of {', '.join(TOOLS)}, got {tool!r}", err=True)
@@ -124,6 +125,8 @@ def parse(
         raise typer.Exit(EXIT_USAGE) from None
     document, status = parse_text(tool, data.decode(errors="replace"))
     typer.echo(json.dumps(document, indent=2))
+    for note in TOOLS[tool].notes(data.decode(errors="replace")):
+        typer.echo(f"parse: note: {printable(note)}", err=True)
     raise typer.Exit(status)
 
 

@@ -15,8 +15,9 @@ def parse_text(tool: str, text: str) -> tuple[dict[str, Any], int]:
     """Return the JSON document and the exit status for a text that a tool printed.
 
     The document has `tool`, `version` (null when the text does not show it), `results`, and `error`
-    (null, or `kind` and `message`). The output of perftest's `-V` alone is recognised and has no
-    results. Raises ValueError for an unknown tool.
+    (null, or `kind` and `message`). Beside an error, results are what was whole before it. The
+    output of perftest's `-V` alone is recognised and has no results. Raises ValueError for an
+    unknown tool.
     """
     if tool not in TOOLS:
         raise ValueError(f"expected a tool of {', '.join(TOOLS)}, got {tool!r}")
@@ -31,6 +32,7 @@ def parse_text(tool: str, text: str) -> tuple[dict[str, Any], int]:
         document["results"] = parser.records(text)
     except ToolError as error:
         document["error"] = {"kind": error.kind, "message": str(error)}
+        document["results"] = list(error.before)
         return document, TOOL_ERROR
     except NotRecognisedError as error:
         document["error"] = {"kind": "not_recognised", "message": str(error)}

@@ -42,8 +42,11 @@ MEASURING = frozenset(
 #: The server of CUDA's MPS waits for clients, which are listed themselves when they compute.
 GPU_SERVICES = frozenset({"nvidia-cuda-mps-server"})
 
-#: Kinds of errors by which a tool says that it is not here, or that there is nothing to ask.
-NO_EVIDENCE = frozenset({"tool_missing", "not_supported", "no_driver", "no_devices"})
+#: Kinds of errors by which a tool says that it is not here, or that there is nothing to ask:
+#: without an RDMA subsystem nothing can be held.
+NO_EVIDENCE = frozenset(
+    {"tool_missing", "not_supported", "no_driver", "no_devices", "no_rdma_subsystem"}
+)
 
 #: Where nothing is known of locks, nothing can be told to be left over.
 NO_LEASES: Mapping[str, str] = {}

@@ -16,6 +16,7 @@ from pytest_fabric.tools import (
     ethtool_module,
     ethtool_pause,
     ethtool_statistics,
+    ib_words,
     ibdev2netdev,
     iblinkinfo,
     ibnetdiscover,
@@ -67,11 +68,13 @@ class Parser:
     """What `pytest-fabric parse` needs of a tool.
 
     `records` gives the results of a text as plain records, or raises ToolError or
-    NotRecognisedError; `version` gives the tool's version, where the text shows it.
+    NotRecognisedError; `version` gives the tool's version, where the text shows it; `notes` are
+    lines that warn, and change no result.
     """
 
     records: Callable[[str], Sequence[Record]]
     version: Callable[[str], str | None]
+    notes: Callable[[str], Sequence[str]] = lambda _: ()
 
 
 def _unversioned(text: str) -> None:
@@ -79,15 +82,17 @@ def _unversioned(text: str) -> None:
 
 
 TOOLS: Mapping[str, Parser] = {
-    "perftest": Parser(perftest.records, perftest.find_version),
+    "perftest": Parser(perftest.records, perftest.find_version, perftest.find_warnings),
     "ethtool-S": Parser(ethtool_statistics.records, _unversioned),
-    "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned),
+    "ibv_devinfo": Parser(ibv_devinfo.records, _unversioned, ib_words.warnings),
     "rdma-resource": Parser(rdma_resource.records, _unversioned),
     "nvidia-smi": Parser(nvidia_smi.records, _unversioned),
-    "perftest-samples": Parser(perftest_samples.records, perftest.find_version),
+    "perftest-samples": Parser(
+        perftest_samples.records, perftest.find_version, perftest.find_warnings
+    ),
     "ibstat": Parser(ibstat.records, _unversioned),
     "ibstatus": Parser(ibstatus.records, _unversioned),
-    "ibv_devices": Parser(ibv_devices.records, _unversioned),
+    "ibv_devices": Parser(ibv_devices.records, _unversioned, ib_words.warnings),
     "ibdev2netdev": Parser(ibdev2netdev.records, _unversioned),
     "show_gids": Parser(show_gids.records, _unversioned),
     "rdma-link": Parser(rdma_link.records, _unversioned),

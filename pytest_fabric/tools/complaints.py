@@ -10,9 +10,9 @@ from pytest_fabric.tools.printable import printable
 #: Kind and pattern, in the order in which they are looked for.
 Known = tuple[tuple[str, re.Pattern[str]], ...]
 
-#: bash, dash and busybox, then `env`, `timeout` and `sudo`; coreutils quote with either quote.
+#: bash, dash and busybox, zsh, then `env`, `timeout` and `sudo`; coreutils quote with either quote.
 _MISSING = re.compile(
-    r"(?:^|: )[\w./+-]+: (?:command )?not found$|"
+    r"(?:^|: )[\w./+-]+: (?:command )?not found$|^zsh(?::[0-9]+)?: command not found: [\w./+-]+$|"
     r"^(?:env|timeout|sudo|nice|taskset): .*['\u2019]?: (?:command not found|No such file or dir)"
 )
 _DENIED = re.compile(

@@ -91,6 +91,12 @@ def number(name: str, value: int, high: int) -> str:
     return str(value)
 
 
+def warnings(text: str) -> tuple[str, ...]:
+    """Return what libibverbs warns of."""
+    lines = (line.strip() for line in text.split("\n"))
+    return tuple(line for line in lines if line.startswith("libibverbs: Warning: "))
+
+
 def output(text: str) -> list[str]:
     """Return the lines of output, without line ends, blank lines and noise.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.errors import NotRecognisedError, ToolError
 from pytest_fabric.tools import ib_words
 from pytest_fabric.tools.complaints import check
 from pytest_fabric.tools.printable import printable
@@ -23,7 +23,8 @@ LID = re.compile(r"[0-9]{1,5}")
 
 #: What every port shows; indents differ, and are lost in what people paste.
 LAST = "Link layer"
-NEEDED = ("State", "Physical state", "Rate", "Base lid", "SM lid", "Port GUID", LAST)
+SHOWN = ("State", "Physical state", "Rate")
+NEEDED = (*SHOWN, "Base lid", "SM lid", "Port GUID", LAST)
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,30 @@ def parse(text: str) -> list[IbPort]:
     NotRecognisedError for any other text, also when a device shows fewer ports than it has.
     """
     check(text, ib_words.COMPLAINTS)
+    return _ports(text, is_excerpt=False)
+
+
+def parse_excerpt(text: str) -> list[IbPort]:
+    """Return the ports of a text that may end within its last port, as people paste it.
+
+    State and rate of that port must be there; what its text does not show is None.
+    """
+    check(text, ib_words.COMPLAINTS)
+    return _ports(text, is_excerpt=True)
+
+
+def _ports(text: str, is_excerpt: bool) -> list[IbPort]:
     ports: list[IbPort] = []
     lines = [line.strip() for line in ib_words.output(text)]
     starts = [place for place, line in enumerate(lines) if DEVICE.fullmatch(line)]
     if not starts or starts[0]:
         raise NotRecognisedError(f"expected CA 'NAME', got {lines[0][:80]!r}")
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        ports += _device(lines[start:end])
+        ports += _device(lines[start:end], is_excerpt and end == len(lines))
     return ports
 
 
-def _device(lines: list[str]) -> list[IbPort]:
+def _device(lines: list[str], is_excerpt: bool) -> list[IbPort]:
     match = DEVICE.fullmatch(lines[0])
     name = match[1] if match else ""
     starts = [place for place, line in enumerate(lines) if PORT.fullmatch(line)]
@@ -78,10 +92,12 @@ def _device(lines: list[str]) -> list[IbPort]:
     if count != str(len(starts)):
         raise NotRecognisedError(f"expected {count or 'the'} ports of {name}, got {len(starts)}")
     ends = [*starts[1:], len(lines)]
-    return [
-        _port(name, info, lines[start], _entries(lines[start + 1 : end]))
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    ports = []
+    for start, end in zip(starts, ends, strict=True):
+        port = _entries(lines[start + 1 : end])
+        is_cut = is_excerpt and end == len(lines) and LAST not in port
+        ports.append(_port(name, info, lines[start], _shown(port) if is_cut else port))
+    return ports
 
 
 def _entries(lines: list[str]) -> dict[str, str]:
@@ -92,6 +108,15 @@ def _entries(lines: list[str]) -> dict[str, str]:
             raise NotRecognisedError(f"expected 'NAME: VALUE' of ibstat, got {line[:80]!r}")
         found[match[1]] = (match[2] or "").strip()
     return found
+
+
+def _shown(port: Mapping[str, str]) -> dict[str, str]:
+    """Return the entries of a port that is cut off, with those missing that come after its rate."""
+    if any(not port.get(key) for key in SHOWN):
+        raise NotRecognisedError(f"expected {', '.join(SHOWN)} of a port, got {sorted(port)}")
+    return {"Base lid": "0", "SM lid": "0", "Port GUID": "...", LAST: ""} | {
+        key: value for key, value in port.items() if value
+    }
 
 
 def _port(name: str, info: Mapping[str, str], title: str, port: Mapping[str, str]) -> IbPort:
@@ -127,5 +152,24 @@ def _told(word: str) -> str | None:
 
 
 def records(text: str) -> list[dict[str, object]]:
-    """Return the ports as plain records."""
-    return [asdict(port) for port in parse(text)]
+    """Return the ports as plain records, of an excerpt too.
+
+    A ToolError says which ports were whole before ibstat failed.
+    """
+    try:
+        return [asdict(port) for port in parse_excerpt(text)]
+    except ToolError as error:
+        raise ToolError(error.kind, str(error), _before(text)) from None
+
+
+def _before(text: str) -> list[dict[str, object]]:
+    """Return the whole ports above the complaint that ended ibstat; none where one is not whole."""
+    lines = text.split("\n")
+    end = next(
+        (n for n, line in enumerate(lines) if any(x.search(line) for _, x in ib_words.COMPLAINTS)),
+        0,
+    )
+    try:
+        return [asdict(port) for port in _ports("\n".join([*lines[:end], ""]), is_excerpt=False)]
+    except NotRecognisedError:
+        return []

@@ -18,6 +18,7 @@ VERSION = re.compile(r'"version":\s*"iperf ([0-9][\w.+-]{0,30})"', re.ASCII)
 
 #: What may stand before the JSON, and what says after it that the run failed (before 3.10).
 BEFORE = re.compile(r"(?i)(?:warning\b|iperf3: getsockopt|sudo: unable to resolve host).*")
+PART = re.compile(r'\s*"\w+":')
 SAID = re.compile(r"iperf3: (?:error - )?(.*)")
 
 
@@ -157,7 +158,10 @@ def _document(text: str) -> dict[str, Any]:
         said = next((match[1] for line in before if (match := SAID.fullmatch(line))), None)
         if said:
             raise _failure(said)
-        raise NotRecognisedError(f"expected the JSON of iperf3, got {text.strip()[:80]!r}")
+        part = ", a part of it: of which sum or stream it is, it does not show" * bool(
+            PART.match(text)
+        )
+        raise NotRecognisedError(f"expected the JSON of iperf3, got {text.strip()[:40]!r}{part}")
     return _joined(_objects("\n".join(lines[start:])))
 
 

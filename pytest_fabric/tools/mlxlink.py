@@ -229,5 +229,12 @@ def _port(device: str | None, words: mlxlink_sections.Words) -> Port:
 
 
 def records(text: str) -> list[dict[str, object]]:
-    """Return one plain record per port."""
-    return [asdict(port) for port in parse(text)]
+    """Return one plain record per port, of JSON that is cut off too: its whole sections."""
+    try:
+        ports = parse(text)
+    except NotRecognisedError:
+        mended = mlxlink_sections.mended(mlxlink_sections.without_colours(text))
+        if mended is None:
+            raise
+        ports = parse(mended)
+    return [asdict(port) for port in ports]

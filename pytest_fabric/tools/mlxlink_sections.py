@@ -35,6 +35,16 @@ TITLES = frozenset(
 #: Keys that sections of other things use too: only these sections are read.
 READ = TITLES - {"Supported Info"}
 
+#: A string, so that what it holds is left alone, or what opens and closes a part of JSON.
+BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+
+#: A line of JSON begins so, as a message of a tool or a shell does not.
+JSON_LINE = re.compile(r'\s*["{}\[\],](?!.*-[EW]- ).*')
+
+#: A section stands in `output`, in `result`, in the document: so many parts are open behind it.
+SECTION_DEPTH = 3
+OUTPUT = re.compile(r'\s*\{.*?"result"\s*:\s*\{\s*"output"\s*:\s*\{', re.DOTALL)
+
 #: Key -> its words: one, or one per lane.
 Words = Mapping[str, list[str]]
 
@@ -89,6 +99,23 @@ def _message(lines: list[str]) -> str:
 def _add(words: dict[str, list[str]], key: str, values: list[str]) -> None:
     if words.setdefault(key, values) != values:
         raise NotRecognisedError(f"expected one {key[:60]!r} of mlxlink, got two")
+
+
+def mended(text: str) -> str | None:
+    """Return JSON that is cut off, closed behind its last whole section; None for any other text.
+
+    A section whose brace is closed has all its values. Nothing but JSON may stand behind it.
+    """
+    depth, last = 0, None
+    for match in BRACE.finditer(text):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+        if match[0] == "}" and depth == SECTION_DEPTH:
+            last = match.end()
+    if depth <= 0 or last is None or not OUTPUT.match(text):
+        return None
+    rest = [line for line in text[last:].split("\n") if line.strip()]
+    is_whole = all(JSON_LINE.fullmatch(line) for line in rest)
+    return text[:last] + "}" * SECTION_DEPTH if is_whole else None
 
 
 def from_json(document: strict_json.Row) -> Words:

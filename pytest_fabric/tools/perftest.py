@@ -6,6 +6,7 @@ Parse the client's output: most servers print the client's numbers again, some p
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_fabric.errors import NotRecognisedError, ToolError
@@ -33,7 +34,12 @@ RANGES = {
 
 BARE_NUMBER = re.compile(r"[0-9]+\.[0-9]{6}")
 
-Record = dict[str, int | float | str | None]
+#: The servers of these only answer (`ib_read_lat` and `ib_atomic_lat`, perftest's read_lat.c).
+ROWLESS = re.compile(r"(?:RDMA_Read|Atomic [A-Z_]+) Latency Test")
+
+RATES = ("bytes", "iterations", "average_bps", "peak_bps", "message_rate")
+
+Record = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,13 @@ class Run:
     """What one perftest process, or a pasted capture, says; `test` is the title of the test.
 
     Rows stand in the order in which they were printed: with `--report-both` the total of both
-    directions first, then the local and the remote one.
+    directions first, then the local and the remote one. `is_server` is known only where the text
+    shows that it waited for a client; `beside` is that of perftest_table.Tables.
     """
 
     test: str | None
+    is_server: bool
+    qps: int | None
     mtu: int | None
     gid_index: int | None
     link_type: str | None
@@ -52,6 +61,7 @@ class Run:
     latency: tuple[Latency, ...]
     bandwidth: tuple[Bandwidth, ...]
     warnings: tuple[str, ...]
+    beside: tuple[Mapping[str, object], ...] = ()
 
 
 def command(
@@ -181,7 +191,10 @@ def parse(text: str, *, json_unit: str | None = None) -> Run:
     if not tables.latency and not tables.bandwidth:
         raise NotRecognisedError("expected a result row, got samples only: it is cut off")
     return Run(
-        latency=tables.latency, bandwidth=tables.bandwidth, **vars(perftest_text.preamble(lines))
+        latency=tables.latency,
+        bandwidth=tables.bandwidth,
+        beside=tables.beside,
+        **vars(perftest_text.preamble(lines)),
     )
 
 
@@ -198,7 +211,7 @@ def _parse_json(lines: tuple[str, ...], unit: str | None) -> Run:
     report = perftest_json.parse(lines, unit)
     if report is None:
         raise NotRecognisedError(_missing(lines))
-    return Run(**vars(report), warnings=perftest_text.warnings(lines))
+    return Run(**vars(report), is_server=False, warnings=perftest_text.warnings(lines))
 
 
 def _missing(lines: tuple[str, ...]) -> str:
@@ -219,6 +232,11 @@ def find_version(text: str) -> str | None:
     return perftest_text.version(perftest_text.clean(text))
 
 
+def find_warnings(text: str) -> tuple[str, ...]:
+    """Return the lines that warn: they change no result, and belong beside it."""
+    return perftest_text.warnings(perftest_text.clean(text))
+
+
 def parse_version(text: str) -> str:
     """Return what `-V` prints: the internal version, 6.29 for the package 26.04.
 
@@ -233,12 +251,35 @@ def parse_version(text: str) -> str:
 
 
 def records(text: str) -> list[Record]:
-    """Return the results of a capture as plain records; none for the output of `-V` alone."""
+    """Return the results of a capture as plain records, with what options add to a row.
+
+    There are none for the output of `-V` alone, and for a whole one of a server of `ib_read_lat`
+    or `ib_atomic_lat`, which print none. The file of `--output=bandwidth` gives its `bw_avg` as it
+    is, in a unit and of a size that it does not tell.
+    """
     lines = perftest_text.clean(text)
-    if len(lines) == 1 and perftest_text.version(lines):
+    if (len(lines) == 1 and perftest_text.version(lines)) or _prints_no_row(text):
         return []
+    average = perftest_json.bare_average(lines)
+    if average is not None:
+        return [{**dict.fromkeys(RATES), "bw_avg": average}]
     run = parse(text)
     order = ("bytes", "iterations", "min_s", "median_s", "mean_s", "p99_s", "p999_s", "max_s")
     latency = [{name: getattr(row, name) for name in order} for row in run.latency]
-    rates = ("bytes", "iterations", "average_bps", "peak_bps", "message_rate")
-    return [*latency, *({name: getattr(row, name) for name in rates} for row in run.bandwidth)]
+    rates = [{name: getattr(row, name) for name in RATES} for row in run.bandwidth]
+    rows = latency + rates
+    return [{**row, **more} for row, more in zip(rows, run.beside or [{}] * len(rows), strict=True)]
+
+
+def _prints_no_row(text: str) -> bool:
+    """Return whether a text is the whole output of a server that prints no result, and no error."""
+    lines = perftest_text.clean(text)
+    said = perftest_text.preamble(lines)
+    whole = text.endswith("\n") and perftest_table.RULE.fullmatch(lines[-1]) if lines else None
+    addresses = [line for line in lines if line.lstrip().startswith("remote address:")]
+    if not (whole and addresses and said.is_server and ROWLESS.fullmatch(said.test or "")):
+        return False
+    words = perftest_text.words(lines)
+    perftest_errors.check(words)
+    perftest_text.refuse_trouble(words)
+    return not any(line.strip().startswith("#bytes") for line in lines)

@@ -172,7 +172,8 @@ KINDS = (
     ),
     _kind(
         "tool_missing",
-        r"\bib_\w+: (?:command )?not found|\bib_\w+'?: No such file or directory",
+        r"\bib_\w+: (?:command )?not found|\bib_\w+'?: No such file or directory"
+        r"|command not found: \S*\bib_\w+",
         "perftest is not installed, or not in the path of this shell",
         "install the package perftest, or set tools.path",
     ),

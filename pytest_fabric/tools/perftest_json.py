@@ -21,6 +21,13 @@ NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?(?:[eE][-+]?[0-9]{1,2})?")
 SECTION = re.compile(r'"?(test_info|results)"?\s*:\s*\{')
 ENTRY = re.compile(r'"?([A-Za-z][\w. *]*?)"?\s*:\s*(?:"([^"]*)"|([^",{}]+?)),?', re.ASCII)
 
+#: All that `--output=bandwidth` leaves in the file, the comma behind the last entry included.
+BARE_AVERAGE = re.compile(
+    r'\{\n"test_info": \{\n(?:"[\w.* ]+": (?:"[^"\n]*"|[0-9.]+),?\n)*\},\n'
+    r'"results": \{\n"bw_avg": ([0-9]{1,12}\.[0-9]{6}),?\n\}\n\}',
+    re.ASCII,
+)
+
 SIZE = {"MsgSize": "bytes", "n_iterations": "iterations"}
 LATENCY = SIZE | {
     "t_min": "min",
@@ -43,6 +50,7 @@ class Report:
     latency: tuple[Latency, ...]
     bandwidth: tuple[Bandwidth, ...]
     test: str | None
+    qps: int | None
     mtu: int | None
     gid_index: int | None
     link_type: str | None
@@ -80,11 +88,18 @@ def parse(lines: Iterable[str], unit: str | None = None) -> Report | None:
         latency=latency,
         bandwidth=bandwidth,
         test=info.get("test"),
+        qps=_whole(info.get("Number_of_qps")),
         mtu=_whole(info.get("Mtu")),
         gid_index=_whole(info.get("GID_index")),
         link_type=info.get("Link_type"),
         device=info.get("Device"),
     )
+
+
+def bare_average(lines: Iterable[str]) -> float | None:
+    """Return what the file of `--output=bandwidth` holds, or None for any other text."""
+    match = BARE_AVERAGE.fullmatch("\n".join(line.strip() for line in lines))
+    return float(match[1]) if match and float(match[1]) > 0 else None
 
 
 def _bandwidth(row: values.Numbers, unit: str | None) -> Bandwidth:

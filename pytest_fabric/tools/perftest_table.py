@@ -8,7 +8,7 @@ that was cut off is no number.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -22,6 +22,10 @@ SAMPLES = re.compile(r"\s*#, (?:usec|cycles)\s*")
 
 #: A line of a table that starts like a row: two numbers, or one alone.
 ROW = re.compile(r"\s*[-+]?[0-9][0-9.]*(?:\s+[-+]?[0-9]|\s*$)", re.ASCII)
+
+
+#: A counter of `-W`, below the row that it belongs to.
+COUNTER = re.compile(r"\s*((?:hw_)?counters/[\w.-]{1,80})=([0-9]{1,20})", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,15 @@ class Header:
 
 @dataclass(frozen=True)
 class Tables:
-    """All rows of a capture, in the order in which they were printed."""
+    """All rows of a capture, in the order in which they were printed.
+
+    `beside` has for each row what options add to it: `cpu_percent` (`--cpu_util`), `tps` (`-D` of
+    latency) and `counters` (`-W`: growth since the row before).
+    """
 
     latency: tuple[Latency, ...]
     bandwidth: tuple[Bandwidth, ...]
+    beside: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)
@@ -113,14 +122,18 @@ def parse(lines: Sequence[str]) -> Tables | None:
         raise NotRecognisedError("expected one unit, got tables of different units in one text")
     latency: list[Latency] = []
     bandwidth: list[Bandwidth] = []
+    beside: list[Mapping[str, object]] = []
     for block in blocks:
         rows = _rows(block)
         unit = block.header.unit
+        beside += [
+            _beside(row, counters) for row, counters in zip(rows, _counters(block), strict=False)
+        ]
         if unit is None:
             latency += [values.latency(row) for row in rows]
         else:
             bandwidth += [values.bandwidth(row, unit) for row in rows]
-    return Tables(tuple(latency), tuple(bandwidth))
+    return Tables(tuple(latency), tuple(bandwidth), tuple(beside))
 
 
 def _blocks(lines: Sequence[str]) -> list[Block]:
@@ -158,6 +171,24 @@ def _rows(block: Block) -> list[dict[str, Decimal]]:
     if block.opened and not block.closed and len({row["bytes"] for row in rows}) > 1:
         raise NotRecognisedError("expected the rule below a table of several sizes: it is cut off")
     return rows
+
+
+def _counters(block: Block) -> list[dict[str, int]]:
+    """Return the counters below each row; none where the rule is missing that shows them whole."""
+    found: list[dict[str, int]] = []
+    for line in block.lines:
+        counter = COUNTER.fullmatch(line)
+        if ROW.match(line):
+            found.append({})
+        elif counter is not None and found and block.closed:
+            found[-1][counter[1]] = int(counter[2])
+    return found
+
+
+def _beside(row: Mapping[str, Decimal], counters: Mapping[str, int]) -> dict[str, object]:
+    told = {"cpu_percent": row.get("cpu"), "tps": row.get("trips")}
+    numbers = {name: float(value) for name, value in told.items() if value is not None}
+    return {**numbers, **({"counters": dict(counters)} if counters else {})}
 
 
 def _row(header: Header, line: str) -> dict[str, Decimal]:

@@ -33,12 +33,14 @@ NUMBERS = re.compile(
 )
 
 TITLE = re.compile(r"^[^\S\n]*([A-Z][\w+ ]* Test)[^\S\n]*$", re.ASCII | re.MULTILINE)
+WAITING = re.compile(r"Waiting for client (?:to connect|rdma_cm QP to connect)")
 VERSION = re.compile(r"\s*Version:\s*([0-9]+\.[0-9]+)\s*", re.ASCII)
 FACTS = {
     name: re.compile(f"^ *{key} *: *{value} *$".replace(" *", r"[^\S\n]*"), re.MULTILINE)
     for name, key, value in (
         ("mtu", "Mtu", r"([0-9]+)\[B\]"),
         ("gid_index", "G(?:ID|id) index", "([0-9]+)"),
+        ("qps", r"Number of qps", r"([0-9]+)\b.*"),
         ("link_type", "Link type", r"(\S+)"),
         ("device", r"Dual-port *:.*\bDevice", r"(\S+)"),
     )
@@ -55,6 +57,8 @@ class Preamble:
     """What the lines above a table say; None when they are absent or contradict each other."""
 
     test: str | None
+    is_server: bool
+    qps: int | None
     mtu: int | None
     gid_index: int | None
     link_type: str | None
@@ -113,15 +117,20 @@ def preamble(lines: Sequence[str]) -> Preamble:
     """Return what the lines above the table say; every one of them comes and goes by version."""
     text = "\n".join(lines)
     facts = {name: _only(pattern.findall(text)) for name, pattern in FACTS.items()}
-    mtu, gid_index = facts["mtu"], facts["gid_index"]
     return Preamble(
         test=_only(titles(lines)),
-        mtu=int(mtu) if mtu else None,
-        gid_index=int(gid_index) if gid_index else None,
+        is_server=any(WAITING.search(line) for line in lines),
+        qps=_integer(facts["qps"]),
+        mtu=_integer(facts["mtu"]),
+        gid_index=_integer(facts["gid_index"]),
         link_type=facts["link_type"],
         device=facts["device"],
         warnings=warnings(lines),
     )
+
+
+def _integer(digits: str | None) -> int | None:
+    return int(digits) if digits else None
 
 
 def counts_cycles(lines: Iterable[str]) -> bool:

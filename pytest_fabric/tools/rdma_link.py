@@ -57,10 +57,9 @@ def parse(text: str) -> list[RdmaLink]:
     Raises ToolError when the tool or the kernel cannot tell, NotRecognisedError for any other
     text, also for one whose last line is cut off.
     """
-    if not text.strip():
-        return []
-    if text.lstrip().startswith("["):
-        return [_link(*rdma_tool.port_of(row), row) for row in rdma_tool.rows(text)]
+    rows = rdma_tool.rows_of(text)
+    if rows is not None:
+        return [_link(*rdma_tool.port_of(row), row) for row in rows]
     check(text, rdma_tool.COMPLAINTS, row=LINE)
     lines = [line.strip() for line in ib_words.output(text)]
     links = [line for line in lines if not DEVICE.fullmatch(line) and not CAPS.fullmatch(line)]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from pytest_fabric.errors import NotRecognisedError
 from pytest_fabric.tools import rdma_tool
-from pytest_fabric.tools.complaints import Known, check
+from pytest_fabric.tools.complaints import check
 from pytest_fabric.tools.printable import printable
 
 #: A context is held before anything else can be made; releases before 2021 do not know `ctx`.
@@ -24,12 +24,6 @@ LINE = re.compile(
 GLUED = re.compile(r"(?<=\w)/(?=lqpn )")
 FIELD = re.compile(r"([a-z-]+) (\S+)")
 NUMBER = re.compile(r"[0-9]{1,10}")
-
-#: Without an RDMA subsystem there is nothing to hold, as with a kernel that cannot tell.
-KNOWN: Known = (
-    ("not_supported", re.compile(r"Failed to open NETLINK_RDMA socket")),
-    *rdma_tool.COMPLAINTS,
-)
 
 
 @dataclass(frozen=True)
@@ -59,13 +53,12 @@ def parse(text: str) -> list[Held]:
     Raises ToolError when the tool or the kernel cannot tell, NotRecognisedError for any other
     text, also for one whose last line is cut off.
     """
-    if not text.strip():
-        return []
-    if text.lstrip().startswith("["):
-        return [_from_row(row) for row in rdma_tool.rows(text)]
+    rows = rdma_tool.rows_of(text)
+    if rows is not None:
+        return [_from_row(row) for row in rows]
     # Some releases forget the port: `link mlx5_0/lqpn 1`.
     lines = [GLUED.sub("/- ", line.strip()) for line in text.split("\n") if line.strip()]
-    check("\n".join(lines), KNOWN, row=LINE)
+    check("\n".join(lines), rdma_tool.COMPLAINTS, row=LINE)
     if not text.endswith("\n"):
         raise NotRecognisedError("expected whole lines of rdma resource, got a cut-off text")
     return [_from_line(line) for line in lines]

@@ -51,10 +51,9 @@ def parse(text: str) -> list[RdmaStatistic]:
     Raises ToolError when the tool or the kernel cannot tell, NotRecognisedError for any other
     text, also for one whose last line is cut off.
     """
-    if not text.strip():
-        return []
-    if text.lstrip().startswith("["):
-        return [_from_row(row) for row in rdma_tool.rows(text)]
+    rows = rdma_tool.rows_of(text)
+    if rows is not None:
+        return [_from_row(row) for row in rows]
     check(text, rdma_tool.COMPLAINTS)
     lines = [line.strip() for line in ib_words.output(text)]
     starts = [place for place, line in enumerate(lines) if START.match(line)]

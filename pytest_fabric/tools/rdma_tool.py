@@ -26,6 +26,16 @@ def rows(text: str) -> list[dict[str, object]]:
     return [dict(row) for row in strict_json.rows(strict_json.load(text, COMPLAINTS)) if row]
 
 
+def rows_of(text: str) -> list[dict[str, object]] | None:
+    """Return the rows of JSON, none for an empty text, which says so; None for a text to be read.
+
+    Raises as `rows`.
+    """
+    if not text.strip():
+        return []
+    return rows(text) if text.lstrip().startswith("[") else None
+
+
 def port_of(row: dict[str, object]) -> tuple[str, int]:
     """Take device and port out of a row; releases before 5.5 write `mlx5_0/1` for the name."""
     name, port = row.pop("ifname", None), row.pop("port", None)

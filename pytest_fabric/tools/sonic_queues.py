@@ -6,21 +6,10 @@ user has cleared them once, which the JSON does not tell.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_fabric.errors import NotRecognisedError
-from pytest_fabric.tools import complaints, tables
+from pytest_fabric.tools import sonic_tables
 from pytest_fabric.tools.plain import plain
-from pytest_fabric.tools.sonic_complaints import KNOWN
-from pytest_fabric.tools.strict_json import as_object, is_json, load
-
-KINDS = {"UC": "unicast", "MC": "multicast", "ALL": "all"}
-QUEUE = re.compile(r"(UC|MC|ALL)([0-9]{1,3})")
-
-#: What stands beside the queues of a port: when it was read.
-TIMES = ("time", "cached_time")
 
 
 @dataclass(frozen=True)
@@ -46,40 +35,18 @@ def parse(text: str) -> list[Queue]:
 
     Raises ToolError when the switch complains, NotRecognisedError for any other text.
     """
-    if not is_json(text):
-        complaints.check(text, KNOWN)
-        raise NotRecognisedError(f"expected queues as JSON, got {text.strip()[:80]!r}")
-    ports = as_object(load(text, KNOWN), "ports")
-    if not ports:
-        raise NotRecognisedError("expected queues of ports, found none")
     return [
-        _queue(tables.port(port), name, as_object(row, name[:20]))
-        for port, queues in ports.items()
-        for name, row in as_object(queues, port[:40]).items()
-        if name not in TIMES
+        Queue(
+            port=row.port,
+            kind=row.kind,
+            number=row.number,
+            packets=row.count("totalpacket"),
+            sent_bytes=row.count("totalbytes"),
+            dropped_packets=row.count("droppacket"),
+            dropped_bytes=row.count("dropbytes"),
+        )
+        for row in sonic_tables.queue_rows(text, "queues")
     ]
-
-
-def _queue(port: str, name: str, row: Mapping[str, object]) -> Queue:
-    match = QUEUE.fullmatch(name)
-    if match is None:
-        raise NotRecognisedError(f"expected a queue such as UC3, got {name[:40]!r}")
-    return Queue(
-        port=port,
-        kind=KINDS[match[1]],
-        number=int(match[2]),
-        packets=_count(row, "totalpacket"),
-        sent_bytes=_count(row, "totalbytes"),
-        dropped_packets=_count(row, "droppacket"),
-        dropped_bytes=_count(row, "dropbytes"),
-    )
-
-
-def _count(row: Mapping[str, object], key: str) -> int | None:
-    value = row.get(key)
-    if not isinstance(value, str):
-        raise NotRecognisedError(f"expected a text as {key}, got {str(value)[:40]!r}")
-    return tables.count(value)
 
 
 def records(text: str) -> list[dict[str, object]]:

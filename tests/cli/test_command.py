@@ -45,6 +45,20 @@ def test_parse_reads_a_file_or_standard_input_and_exits_by_what_it_found(tmp_pat
     assert json.loads(refused.stdout)["error"]["kind"] == "device_not_found"
 
 
+def test_parse_repeats_warnings_beside_the_document(tmp_path: Path) -> None:
+    text = tmp_path / "devices.txt"
+    text.write_text(
+        "libibverbs: Warning: no \x1b[31mdriver for uverbs0\n    device   node GUID\n"
+        "    ------   ----------------\n"
+    )
+
+    found = call(["parse", "ibv_devices", str(text)], tmp_path)
+
+    assert (found.returncode, json.loads(found.stdout)["results"]) == (0, [])
+    assert found.stderr.startswith("parse: note: libibverbs: Warning: no ")
+    assert "\x1b" not in found.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [("parse", "nosuch"), ("parse", "perftest", "/nonexistent"), ("parse", "perftest", "/")],

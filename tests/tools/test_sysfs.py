@@ -169,3 +169,39 @@ def test_a_bond_is_its_members_and_a_representor_is_nobody() -> None:
 
     assert (only(bond).netdevs, only(bond).speed_bps) == (("ens1f0np0", "ens1f1np1"), 800e9)
     assert (only(switchdev).netdevs, only(switchdev).speed_bps) == (("ens1f0np0",), 400e9)
+
+
+TWO_PORTS = """\
+/sys/class/infiniband/mlx4_2/node_guid:0002:c903:0000:00a0
+/sys/class/infiniband/mlx4_2/fw_ver:2.42.5000
+/sys/class/infiniband/mlx4_2/ports/1/state:4: ACTIVE
+/sys/class/infiniband/mlx4_2/ports/1/phys_state:5: LinkUp
+/sys/class/infiniband/mlx4_2/ports/1/rate:40 Gb/sec (4X QDR)
+/sys/class/infiniband/mlx4_2/ports/1/link_layer:InfiniBand
+/sys/class/infiniband/mlx4_2/ports/2/state:1: DOWN
+/sys/class/infiniband/mlx4_2/ports/2/phys_state:2: Polling
+/sys/class/infiniband/mlx4_2/ports/2/rate:10 Gb/sec (4X SDR)
+/sys/class/infiniband/mlx4_2/ports/2/link_layer:InfiniBand  \n
+"""
+
+
+def test_a_device_of_two_ports_has_two_ports() -> None:
+    """Blanks and blank lines behind a value belong to nothing."""
+    ports = sysfs.ports(sysfs.parse(TWO_PORTS))
+
+    assert [(port.number, port.state, port.link_layer) for port in ports] == [
+        (1, "ACTIVE", "InfiniBand"),
+        (2, "DOWN", "InfiniBand"),
+    ]
+
+
+def test_a_bond_is_a_device_with_a_name_of_its_own() -> None:
+    """The rate counts the lanes of one port: 2X NDR are 200 Gb/s."""
+    text = MLX5.replace("mlx5_0", "mlx5_bond_3").replace(
+        "400 Gb/sec (4X NDR)", "200 Gb/sec (2X NDR)"
+    )
+    text = text.replace("ens1f0np0/speed:400000", "ens1f0np0/speed:200000")
+    port = only(text)
+
+    assert (port.device, port.speed_bps, port.width) == ("mlx5_bond_3", 200e9, 2)
+    assert port.link_layer == "Ethernet"
