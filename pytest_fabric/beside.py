@@ -46,8 +46,8 @@ def way_of(cluster: Cluster, pair: Pair) -> budget.Way | None:
     cables = [cluster.cable(end) for end in (pair.client, pair.server)]
     metres = sum(cable.length_m or 0.0 for cable in cables if cable is not None)
     switches = NEAR if one.leaf == other.leaf else FAR
-    link = one.profile.link
-    return budget.Way(switches, metres, min(known), link.mtu or 4096, link.layer)
+    mtu = one.profile.link.mtu or 4096
+    return budget.Way(switches, metres, min(known), mtu, one.profile.header_bytes)
 
 
 def _facts(item: pytest.Item, cluster: Cluster, pair: Pair) -> list[str]:

@@ -48,7 +48,9 @@ def page() -> str:
         "stand alone: a fabric that is slow everywhere is within it.",
         "The *line rate* is the declared speed. The *payload rate* is what of it is left for "
         f"payload at the declared MTU: MTU / (MTU + {limits.ROCE_BYTES + limits.IPV4_BYTES} B) for "
-        f"RoCE over IPv4, MTU / (MTU + {limits.INFINIBAND_BYTES} B) for InfiniBand. What was "
+        f"RoCE over IPv4, MTU / (MTU + {limits.ROCE_BYTES + limits.IPV6_BYTES} B) where the rail's "
+        f"`network` is one of IPv6, MTU / (MTU + {limits.header_bytes('Ethernet', version=1)} B) "
+        f"for RoCE version 1, MTU / (MTU + {limits.INFINIBAND_BYTES} B) for InfiniBand. What was "
         "negotiated never counts.",
         "## Units",
         table(("metric is", "limit", "range"), units),

@@ -12,6 +12,7 @@ from pytest_fabric.config.limits import (
     Range,
     Relative,
     Word,
+    header_bytes,
     payload_rate_bps,
 )
 from pytest_fabric.config.load import load, load_text
@@ -75,6 +76,7 @@ __all__ = [
     "expand",
     "fold",
     "has_infiniband",
+    "header_bytes",
     "load",
     "load_text",
     "payload_rate_bps",

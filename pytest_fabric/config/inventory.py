@@ -135,8 +135,11 @@ def _check_selector(name: str, rails: RailTable, mark: Mark, problems: Problems)
 
 def _build_rails(rails: RailTable, profile: Profile, profiles: Profiles) -> dict[str, Rail]:
     built = {}
+    six: dict[str, Profile] = {}
     for name, (keys, mark) in rails.items():
         own = profile if keys.profile is None else profiles.get(keys.profile, mark)
+        if own is not None and keys.network is not None and keys.network.version == 6:
+            own = six.setdefault(own.name, own.model_copy(update={"ipv6": True}))
         if own is not None:
             built[name] = Rail(
                 name=name,

@@ -46,12 +46,16 @@ MEASURED_UNITS = ("s", "b/s", "/s")
 
 #: Bytes on the wire around the payload of one packet. RoCEv2: preamble and delimiter 8, Ethernet
 #: 14, UDP 8, base transport header 12, invariant CRC 4, FCS 4, gap 12 (IEEE 802.3 clause 4;
-#: InfiniBand Architecture volume 1, annex A17), and IPv4 20 or IPv6 40. InfiniBand: local route
-#: header 8, base transport header 12, invariant CRC 4, variant CRC 2 (volume 1, chapter 5). The
-#: RDMA header of a message's first packet is left out: it is one in hundreds.
+#: InfiniBand Architecture volume 1, annex A17), and IPv4 20 (RFC 791, 3.1) or IPv6 40 (RFC 8200,
+#: 3). RoCE version 1 has a global route header of 40 for IP and UDP (volume 1, 8.3 and annex A16).
+#: InfiniBand: local route header 8, base transport header 12, invariant CRC 4, variant CRC 2
+#: (volume 1, chapter 5). The RDMA header of a message's first packet is left out: it is one in
+#: hundreds.
 ROCE_BYTES = 62
+UDP_BYTES = 8
 IPV4_BYTES = 20
 IPV6_BYTES = 40
+GLOBAL_ROUTE_BYTES = 40
 INFINIBAND_BYTES = 26
 
 
@@ -143,14 +147,20 @@ class Limit:
         return tuple(zip(self.clauses, places, strict=True))
 
 
-def payload_rate_bps(line_rate_bps: float, mtu: int, layer: str, ipv6: bool = False) -> float:
+def header_bytes(layer: str, ipv6: bool = False, version: int = 2) -> int:
+    """Return the bytes around the payload of a packet; `version` is that of RoCE."""
+    if layer != "Ethernet":
+        return INFINIBAND_BYTES
+    if version == 1:
+        return ROCE_BYTES - UDP_BYTES + GLOBAL_ROUTE_BYTES
+    return ROCE_BYTES + (IPV6_BYTES if ipv6 else IPV4_BYTES)
+
+
+def payload_rate_bps(line_rate_bps: float, mtu: int, headers: int) -> float:
     """Return the rate, in bits per second, at which payload can cross a link of a line rate.
 
-    `mtu` is the RDMA MTU in bytes (the payload of a full packet), `layer` Ethernet or InfiniBand.
+    `mtu` is the RDMA MTU in bytes (the payload of a full packet), `headers` what is around it.
     """
-    headers = INFINIBAND_BYTES
-    if layer == "Ethernet":
-        headers = ROCE_BYTES + (IPV6_BYTES if ipv6 else IPV4_BYTES)
     return line_rate_bps * mtu / (mtu + headers)
 
 

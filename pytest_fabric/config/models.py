@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pytest_fabric.config import hardware, kinds
 from pytest_fabric.config.cables import Cable
-from pytest_fabric.config.limits import Limit, payload_rate_bps
+from pytest_fabric.config.limits import Limit, header_bytes, payload_rate_bps
 from pytest_fabric.config.nodesets import expand
 from pytest_fabric.config.sections import (
     Collectives,
@@ -72,6 +72,14 @@ class Profile(ProfileKeys):
     name: str
     link: Link
     limits: dict[str, Limit] = Field(default_factory=dict)
+    ipv6: bool = False
+    """Whether the ports are rails of IPv6: what their `network` says."""
+
+    @property
+    def header_bytes(self) -> int:
+        """Return the bytes around the payload of each packet of this kind of port."""
+        version = self.roce.version if self.roce else 2
+        return header_bytes(self.link.layer, self.ipv6, version)
 
     @property
     def line_rate_bps(self) -> float | None:
@@ -80,10 +88,10 @@ class Profile(ProfileKeys):
 
     @property
     def payload_rate_bps(self) -> float | None:
-        """Return the payload rate of the declared speed and MTU, IPv4 on Ethernet, or None."""
+        """Return the payload rate of the declared speed, MTU and network, or None."""
         if self.line_rate_bps is None or self.link.mtu is None:
             return None
-        return payload_rate_bps(self.line_rate_bps, self.link.mtu, self.link.layer)
+        return payload_rate_bps(self.line_rate_bps, self.link.mtu, self.header_bytes)
 
     def why_not_available(self, metric: str) -> str | None:
         """Return the reason why this hardware cannot show a metric, or None when it can."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import ceil
 
 from pytest_fabric.config import LatencyParts
-from pytest_fabric.config.limits import INFINIBAND_BYTES, IPV4_BYTES, ROCE_BYTES
 from pytest_fabric.results import Growth, Measurement
 from pytest_fabric.units import render
 
@@ -47,7 +46,7 @@ class Way:
     metres: float
     line_bps: float
     mtu: int
-    layer: str
+    header_bytes: int
 
     @property
     def links(self) -> int:
@@ -57,8 +56,7 @@ class Way:
 
 def parts(way: Way, given: LatencyParts, size: int) -> list[tuple[str, float]]:
     """Return the parts of half a round trip of a message of `size` bytes, in seconds."""
-    headers = INFINIBAND_BYTES if way.layer == "InfiniBand" else ROCE_BYTES + IPV4_BYTES
-    octets = size + max(1, ceil(size / way.mtu)) * headers
+    octets = size + max(1, ceil(size / way.mtu)) * way.header_bytes
     switch = f"{way.switches} switch{'' if way.switches == 1 else 'es'}"
     found = [
         ("software and cards", given.software.number),

@@ -124,7 +124,7 @@ class Flow:
     @property
     def wire_bps(self) -> float:
         """The bits per second on the wire when nothing shares them, headers and gaps included."""
-        return self.bps * physics.wire_bytes(self.size, self.mtu, self.layer) / self.size
+        return self.bps * physics.wire_bytes(self.size, self.mtu, self.sender) / self.size
 
     def lost_at(self, messages: int) -> float:
         """Return the packets lost until so many messages are sent."""
@@ -152,7 +152,7 @@ def count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
     more = messages - flow.messages
     packets = more * physics.packets(flow.size, flow.mtu)
     uncounted = physics.UNCOUNTED_BYTES[flow.layer]
-    data = more * physics.wire_bytes(flow.size, flow.mtu, flow.layer)
+    data = more * physics.wire_bytes(flow.size, flow.mtu, flow.sender)
     octets = data - packets * uncounted
     move(sender, receiver, flow.priority, octets, packets, flow.arrives)
     if flow.verb == "tcp":  # what it loses is told by the ends of its streams
@@ -160,7 +160,7 @@ def count(flow: Flow, messages: int, sender: Tally, receiver: Tally) -> None:
         receiver.kernel_received += octets
         return
     answer = READ_REQUEST_BYTES if flow.verb == "read" else ACK_BYTES
-    header = physics.OVERHEAD_BYTES[flow.layer] - uncounted
+    header = physics.overhead_bytes(flow.sender) - uncounted
     octets = more * (header + answer)
     move(receiver, sender, flow.answers, octets, more, flow.answers_arrive)
     if flow.verb == "write":

@@ -51,7 +51,7 @@ class Route:
 def route(flow: Flow) -> Route:
     """Return the route of a flow."""
     sender, receiver = flow.sender, flow.receiver
-    payload = flow.size / physics.wire_bytes(flow.size, flow.mtu, flow.layer)
+    payload = flow.size / physics.wire_bytes(flow.size, flow.mtu, flow.sender)
     capacities: dict[Link, float] = {Link("flow", "", id(flow)): flow.wire_bps}
     ends: list[tuple[Link, float]] = [(Link("flow", "", id(flow)), 1.0)]
     for kind, port in (("fetch", sender), ("store", receiver)):

@@ -30,9 +30,11 @@ INLINE_BYTES = 220
 #: A receive work request costs a send what a write does not pay.
 SEND_S = 0.06e-6
 
-#: What a frame carries beside the payload. Ethernet: preamble, gap, MAC, CRC, IPv4, UDP, BTH, ICRC;
-#: InfiniBand: LRH, BTH and both CRCs. Preamble, gap and CRC (24 bytes) are in no byte counter.
+#: What a frame carries beside the payload. Ethernet: preamble, gap, MAC, CRC, IPv4, UDP, BTH, ICRC,
+#: and 20 more with IPv6; InfiniBand: LRH, BTH and both CRCs. Preamble, gap and CRC (24 bytes) are
+#: in no byte counter.
 OVERHEAD_BYTES = {ETHERNET: 82, INFINIBAND: 26}
+IPV6_MORE_BYTES = 20
 UNCOUNTED_BYTES = {ETHERNET: 24, INFINIBAND: 0}
 
 #: Headers of an RDMA write inside its IP packet, that of IPv4 included: UDP, BTH, RETH, ICRC.
@@ -87,7 +89,7 @@ def median_s(verb: str, size: int, client: Port, server: Port) -> float:
 
 def _payload_s(size: int, client: Port, server: Port) -> float:
     frame = min(size, client.mtu, server.mtu)
-    wire = wire_bytes(size, min(client.mtu, server.mtu), client.layer) * 8
+    wire = wire_bytes(size, min(client.mtu, server.mtu), client) * 8
     serialisation = wire / min(client.speed_bps, server.speed_bps)
     if size <= INLINE_BYTES:
         return serialisation
@@ -145,12 +147,22 @@ def packets(size: int, mtu: int) -> int:
 
 def ip_bytes(size: int, one: Port, other: Port) -> int:
     """Return the largest IP packet of a message of `size` bytes over RoCE."""
-    return min(size, one.mtu, other.mtu) + PACKET_BYTES
+    return min(size, one.mtu, other.mtu) + PACKET_BYTES + _more_bytes(one)
 
 
-def wire_bytes(size: int, mtu: int, layer: str) -> int:
+def overhead_bytes(port: Port) -> int:
+    """Return what a frame of a port carries beside the payload, the gap behind it included."""
+    return OVERHEAD_BYTES[port.layer] + _more_bytes(port)
+
+
+def _more_bytes(port: Port) -> int:
+    is_six = port.layer == ETHERNET and port.address.version == 6
+    return IPV6_MORE_BYTES if is_six else 0
+
+
+def wire_bytes(size: int, mtu: int, sender: Port) -> int:
     """Return the bytes that a message takes on the wire, gaps between frames included."""
-    return size + packets(size, mtu) * OVERHEAD_BYTES[layer]
+    return size + packets(size, mtu) * overhead_bytes(sender)
 
 
 def goodput_bps(size: int, qps: int, sender: Port, receiver: Port, chance: random.Random) -> float:
@@ -159,7 +171,7 @@ def goodput_bps(size: int, qps: int, sender: Port, receiver: Port, chance: rando
     lines = (min(port.speed_bps, qps * port.member_bps) for port in (sender, receiver))
     line = min(bps * port.passes for bps, port in zip(lines, (sender, receiver), strict=True))
     line = min(line, sender.speed_bps * sender.quirks.sends)
-    payload = line * size / wire_bytes(size, mtu, sender.layer) * CLEAN
+    payload = line * size / wire_bytes(size, mtu, sender) * CLEAN
     host = min(pcie_bps(sender), pcie_bps(receiver))
     messages = QP_MESSAGES * qps * size * 8
     return min(payload, host, messages) * (1 - abs(chance.gauss(0, 0.0005)))

@@ -30,5 +30,5 @@ def wait_s(flow: Flow, capacity: float, users: Iterable[Flow]) -> float:
     load = sum(one.wire_bps * one.share for one in beside) / capacity
     if load > BUSY and any(one.effect.marked for one in beside):
         return MARKED_BYTES * 8 / capacity
-    frame = flow.mtu + physics.OVERHEAD_BYTES[flow.layer]
+    frame = flow.mtu + physics.overhead_bytes(flow.sender)
     return min(load, BUSY) / (2 * (1 - min(load, BUSY))) * frame * 8 / capacity

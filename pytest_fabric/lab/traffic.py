@@ -173,7 +173,7 @@ class Traffic:
         counted = self._foreign.get(port.id, 0)
         if not port.foreign:
             return counted
-        frame = port.mtu + physics.OVERHEAD_BYTES[port.layer]
+        frame = port.mtu + physics.overhead_bytes(port)
         seconds = max(0.0, uptime - self._begun)
         packets = max(counted, int(seconds * port.foreign * port.speed_bps / 8 / frame))
         octets = (packets - counted) * (frame - physics.UNCOUNTED_BYTES[port.layer])

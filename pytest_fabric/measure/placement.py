@@ -40,6 +40,13 @@ def choose_gid(target: str, rail: Rail, port: RdmaPort) -> Gid | None:
             f"expected one {kind} GID {where} on {port.device}, found {_shown(fitting)}: declare "
             "the rail's network",
         )
+    if rail.network is None and _address(fitting[0]).version == 6:
+        raise MeasurementError(
+            target,
+            "gid",
+            f"expected the network of a rail of IPv6 to be declared, found {_shown(fitting)}: its "
+            "headers are larger, and shares of the payload rate refer to what is declared",
+        )
     return fitting[0]
 
 

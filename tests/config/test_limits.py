@@ -19,6 +19,7 @@ from pytest_fabric.config.limits import (
     Relative,
     Word,
     check_metric,
+    header_bytes,
     parse_limit,
     payload_rate_bps,
 )
@@ -27,20 +28,24 @@ from pytest_fabric.units import Quantity, gbps, us
 
 
 @pytest.mark.parametrize(
-    ("layer", "mtu", "ipv6", "share"),
+    ("layer", "mtu", "ipv6", "version", "share"),
     [
-        ("Ethernet", 4096, False, 98.0),
-        ("Ethernet", 2048, False, 96.2),
-        ("Ethernet", 1024, False, 92.6),
-        ("Ethernet", 1024, True, 90.9),
-        ("InfiniBand", 4096, False, 99.4),
+        ("Ethernet", 4096, False, 2, 98.0),
+        ("Ethernet", 2048, False, 2, 96.2),
+        ("Ethernet", 1024, False, 2, 92.6),
+        ("Ethernet", 4096, True, 2, 97.6),
+        ("Ethernet", 1024, True, 2, 90.9),
+        ("Ethernet", 1024, False, 1, 91.6),
+        ("InfiniBand", 4096, False, 2, 99.4),
     ],
 )
 def test_the_payload_rate_leaves_out_the_headers(
-    layer: str, mtu: int, ipv6: bool, share: float
+    layer: str, mtu: int, ipv6: bool, version: int, share: float
 ) -> None:
     """The smaller the packets, the less of a perfect link is payload."""
-    assert round(100 * payload_rate_bps(1.0, mtu, layer, ipv6), 1) == share
+    rate = payload_rate_bps(1.0, mtu, header_bytes(layer, ipv6, version))
+
+    assert round(100 * rate, 1) == share
 
 
 @pytest.mark.parametrize(

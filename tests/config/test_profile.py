@@ -21,6 +21,7 @@ from pytest_fabric.config import (
 from pytest_fabric.config.profile import builtin_table
 from pytest_fabric.judge.limits import NOTIFICATIONS
 from pytest_fabric.units import Quantity, gbps, us
+from tests import clusters
 
 #: Messages that the suites send besides each tool's usual one.
 SUITE_METRICS = [
@@ -249,6 +250,26 @@ profiles:
     )
 
     assert found.payload_rate_bps == pytest.approx(92.6e9, rel=1e-3)
+
+
+def test_a_rail_of_ipv6_has_the_payload_rate_of_larger_headers() -> None:
+    """4096 of 4178 bytes are payload over IPv4, 4096 of 4198 over IPv6: one profile serves both."""
+    rails = 'rails:\n  rail1: {pci: "0000:3a:00.0", network: "fd00:2::/64"}\n'
+    found = clusters.cluster(clusters.TEXT.replace("rails:\n", rails))
+    four, six = (found.nodes["gpu001"].rails[name].profile for name in ("rail0", "rail1"))
+
+    assert four.payload_rate_bps == pytest.approx(400e9 * 4096 / 4178)
+    assert six.payload_rate_bps == pytest.approx(400e9 * 4096 / 4198)
+    assert (four.name, four.limits) == (six.name, six.limits)
+    assert found.nodes["gpu002"].rails["rail1"].profile.payload_rate_bps == six.payload_rate_bps
+
+
+def test_roce_version_1_has_a_global_route_header() -> None:
+    """40 bytes stand in place of IPv4 and UDP."""
+    link = "link: {layer: Ethernet, speed: 100 Gb/s, mtu: 1024}, roce: {version: 1}"
+    found = profile("\nprofiles:\n  a: {" + link + "}\n")
+
+    assert found.payload_rate_bps == pytest.approx(100e9 * 1024 / (1024 + 94))
 
 
 @pytest.mark.parametrize(

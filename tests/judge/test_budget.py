@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fabric import us
-from pytest_fabric.config import LatencyParts
+from pytest_fabric.config import LatencyParts, header_bytes
 from pytest_fabric.judge.budget import Way, parts, tail, told
 from pytest_fabric.judge.oddities import oddities
 from pytest_fabric.results import Growth, Latency, PciHop, RdmaPort
@@ -16,7 +16,7 @@ from ..clusters import cluster
 from ..report.examples import LATENCY
 
 GIVEN = LatencyParts(software=us(1.35), switch=us(0.3), fec=us(0.1))
-NEAR = Way(1, 6.0, 400e9, 4096, "Ethernet")
+NEAR = Way(1, 6.0, 400e9, 4096, header_bytes("Ethernet"))
 FAR = replace(NEAR, switches=3)
 
 

@@ -58,6 +58,19 @@ def test_several_gids_without_a_network_are_not_guessed_from() -> None:
     assert only.index == 5
 
 
+def test_a_rail_of_ipv6_declares_its_network() -> None:
+    """Its headers are larger: what the payload rate leaves them is told by the inventory."""
+    six = (*GIDS[:2], Gid(3, "fd00:1::1", "RoCE v2", "ens1"))
+    without = cluster(TEXT.replace(", network: 10.1.0.0/16", ""))
+    told = cluster(TEXT.replace("10.1.0.0/16", '"fd00:1::/64"'))
+
+    with pytest.raises(MeasurementError, match=r"network of a rail of IPv6 to be declared.*fd00"):
+        placement.choose_gid("a:rail0", without.nodes["gpu001"].rails["rail0"], port(*six))
+    found = placement.choose_gid("a:rail0", told.nodes["gpu001"].rails["rail0"], port(*six))
+    assert found is not None
+    assert found.index == 3
+
+
 def test_infiniband_gets_no_gid() -> None:
     """-x would turn on global routing there."""
     infiniband = replace(port(), link_layer="InfiniBand")
