@@ -13,7 +13,8 @@ from pytest_fabric.counters.catalogue import (
     refresh_s,
     require_meaning,
 )
-from pytest_fabric.counters.window import growth, require, saturated, snapshot
+from pytest_fabric.counters.texts import snapshot
+from pytest_fabric.counters.window import growth, require, saturated
 
 __all__ = [
     "OVERTAKING",

@@ -1,147 +1,14 @@
-"""Snapshots of a port's counters, and what grew between two of them."""
+"""What grew between two snapshots of a port's counters, and what a snapshot cannot tell."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import cast
 
 from pytest_fabric.counters import catalogue
 from pytest_fabric.counters.catalogue import Counter, Match
-from pytest_fabric.errors import CounterError, NotRecognisedError
+from pytest_fabric.errors import CounterError
 from pytest_fabric.results import Growth, Snapshot
-
-#: A line of `grep -sH . counters/* hw_counters/*`: names may hold blanks, but no colon.
-FILE = re.compile(r"/[^:]*/(?:hw_)?counters/([^/:]+):(.*)")
-
-#: A line of `ethtool -S`: names may hold colons, so that the last one ends the name. Some drivers
-#: pad names with blanks.
-STATISTIC = re.compile(r"\s*(\S.*): (\S+)")
-
-#: Nearly always every line is one of these, before its only colon, and ends with a number of so
-#: many digits: no failed read shows that.
-PLAIN_FILE = re.compile(r"/[^:\n]*/(?:hw_)?counters/([^/:\n]+)")
-PLAIN_STATISTIC = re.compile(r"[ \t]*([^:\s]+)")
-PLAIN_DIGITS = 19
-
-STATISTICS_TITLE = "NIC statistics:"
-NO_STATISTICS = re.compile(r"no stats available|Operation not supported|No such device")
-
-#: The cache's age stands between the counters and is none.
-NOT_COUNTERS = frozenset({"lifespan"})
-
-#: What a failed read of the hardware shows.
-ALL_ONES = 2**64 - 1
-
-Readings = dict[str, int | str]
-
-
-@lru_cache(maxsize=1024)  # what closes a window mostly opens the next one of the port
-def snapshot(
-    port: str, driver: str, sysfs_text: str, ethtool_text: str | None, link_layer: str = ""
-) -> Snapshot:
-    """Return every counter that the two texts hold, by the driver's names.
-
-    `sysfs_text` is what `grep -sH .` printed, `ethtool_text` what `ethtool -S` printed, for the
-    members of a bond one after another: their counters are added. Either may be empty. A value that
-    is no number, or all ones, goes to `unreadable`. Raises NotRecognisedError for any other text.
-    """
-    readings = {**_ethtool(ethtool_text or ""), **_sysfs(sysfs_text)}
-    if set(map(type, readings.values())) <= {int}:  # of most windows, and soon seen
-        return Snapshot(port, driver, cast("dict[str, int]", readings), {}, link_layer)
-    values = {name: value for name, value in readings.items() if isinstance(value, int)}
-    unreadable = {name: value for name, value in readings.items() if isinstance(value, str)}
-    return Snapshot(port, driver, values, unreadable, link_layer)
-
-
-def _plain(pattern: re.Pattern[str], blank: str, text: str) -> Readings | None:
-    """Return the readings of a text of plain lines with different names, None for any other.
-
-    Every window has the same names, so that only the numbers are looked at each time. `blank` is
-    what stands between the colon and the number.
-    """
-    *pieces, rest = text.replace(f":{blank}", "\n").split("\n")
-    names, values = _names(pattern, "\n".join(pieces[::2])), pieces[1::2]
-    digits = "".join(values)
-    if rest or len(names) != len(values) or not (digits.isascii() and digits.isdigit()):
-        return None
-    if "" in values or len(max(values, key=len)) > PLAIN_DIGITS:
-        return None
-    return dict(zip(names, map(int, values), strict=True))
-
-
-@lru_cache(maxsize=512)  # few kinds of ports, each with its names
-def _names(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    """Return the different names in lines that each are one, nothing for any other text."""
-    found = [pattern.fullmatch(line) for line in text.split("\n")]
-    names = tuple(match[1] for match in found if match is not None)
-    return names if len(set(names)) == len(found) else ()
-
-
-def _sysfs(text: str) -> Readings:
-    plain = _plain(PLAIN_FILE, "", text)
-    if plain is not None:
-        for name in NOT_COUNTERS:
-            plain.pop(name, None)
-        return plain
-    readings: Readings = {}
-    for line, is_whole in _lines(text):
-        match = FILE.fullmatch(line)
-        if match is None:
-            raise NotRecognisedError(f"expected 'PATH/counters/NAME:VALUE', got {line[:80]!r}")
-        name, value = match.groups()
-        if name not in NOT_COUNTERS:
-            readings[name] = _reading(value, is_whole)
-    return readings
-
-
-def _ethtool(text: str) -> Readings:
-    plain = _plain(PLAIN_STATISTIC, " ", text.removeprefix(f"{STATISTICS_TITLE}\n"))
-    if plain is not None:
-        return plain
-    total: Readings = {}
-    block: Readings = {}
-    has_none = NO_STATISTICS.search(text) is not None
-    for line, is_whole in _lines(text):
-        if line.strip() == STATISTICS_TITLE or (has_none and NO_STATISTICS.search(line)):
-            total, block = _add(total, block), {}
-            continue
-        match = STATISTIC.fullmatch(line)
-        if match is None:
-            raise NotRecognisedError(f"expected 'NAME: NUMBER', got {line.strip()[:80]!r}")
-        name, reading = match.group(1).rstrip(), _reading(match.group(2), is_whole)
-        block[name] = reading if block.get(name, reading) == reading else "it is there twice"
-    return _add(total, block)
-
-
-def _add(total: Readings, block: Readings) -> Readings:
-    """Return the sums over the members of a bond; unreadable in one is unreadable in all."""
-    added = dict(total)
-    for name, reading in block.items():
-        before = added.get(name, 0)
-        if isinstance(before, int):
-            added[name] = before + reading if isinstance(reading, int) else reading
-    return added
-
-
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line that is not blank, and whether its end has arrived."""
-    lines = text.split("\n")
-    for place, line in enumerate(lines):
-        if line.strip():
-            yield line.rstrip(), place < len(lines) - 1
-
-
-def _reading(text: str, is_whole: bool) -> int | str:
-    """Return the value of a counter, or the reason why there is none."""
-    if not is_whole:
-        return "the line is cut off"
-    digits = text.strip()
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
-        return f"it reads {digits[:40]!r}"
-    value = int(digits)
-    return value if value < ALL_ONES else "it reads all ones: the read failed"
 
 
 def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[str, str]]:
@@ -157,25 +24,25 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
             f"expected two snapshots of one port, got {before.port} ({before.driver}) "
             f"and {after.port} ({after.driver})"
         )
-    grown: list[Growth] = []
     problems: dict[str, list[str]] = {}
     names = before.names if before.names == after.names else before.names | after.names
     which = (before.driver, _is_ethernet(before), names)
     moved = {name for name, _ in before.values.items() ^ after.values.items()}
     doubtful = moved.union(before.unreadable, after.unreadable, _saturating(*which))
-    for (name, match), still in zip(_known(*which), _still(after.port, *which), strict=True):
-        if name not in doubtful:
-            grown.append(still)
-            continue
+    known, places = _known(*which), _places(*which)
+    grown: list[Growth | None] = list(_still(after.port, *which))
+    for place in sorted(places[name] for name in places.keys() & doubtful):
+        name, match = known[place]
         try:
-            grown.append(_grown(name, match, before, after))
+            grown[place] = _grown(name, match, before, after)
         except CounterError as error:
+            grown[place] = None
             problems.setdefault(match.counter.meaning, []).append(f"{name} {error}")
     told = {
         meaning: f"{before.port} ({before.driver}): {'; '.join(said)}"
         for meaning, said in problems.items()
     }
-    return tuple(grown), told
+    return tuple(one for one in grown if one is not None), told
 
 
 @lru_cache(maxsize=4096)  # most counters of most windows: no growth, which is the same record
@@ -184,6 +51,13 @@ def _still(port: str, driver: str, is_ethernet: bool, names: frozenset[str]) -> 
         Growth(port, name, match.counter.meaning, 0, match.counter.direction, match.priority)
         for name, match in _known(driver, is_ethernet, names)
     )
+
+
+@lru_cache(maxsize=256)
+def _places(driver: str, is_ethernet: bool, names: frozenset[str]) -> Mapping[str, int]:
+    """Return where each counter stands among those that have a meaning."""
+    known = _known(driver, is_ethernet, names)
+    return {name: place for place, (name, _) in enumerate(known)}
 
 
 @lru_cache(maxsize=256)
@@ -259,11 +133,10 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
     Ethernet: a missing counter is not zero growth.
     """
     is_ethernet = _is_ethernet(shot)
-    known = _by_meaning(shot.driver, is_ethernet, shot.names).get(meaning, {})
-    readable = tuple(name for name in known if name in shot.values)
-    expected = _directions(shot.driver, meaning) if is_ethernet else frozenset()
-    blind = expected - {known[name] for name in readable}
+    which = (shot.driver, is_ethernet, shot.names)
+    readable, blind = _readable(*which, frozenset(shot.unreadable), meaning)
     if not readable or blind:
+        known = _by_meaning(*which).get(meaning, {})
         way = f" for {' and '.join(sorted(filter(None, blind)))}" if readable else ""
         reasons = "; ".join(f"{n}: {shot.unreadable[n]}" for n in known if n not in shot.values)
         raise CounterError(
@@ -271,6 +144,21 @@ def require(shot: Snapshot, meaning: str) -> tuple[str, ...]:
             f"{f' ({reasons})' if reasons else ''}: a missing counter is not zero growth"
         )
     return readable
+
+
+@lru_cache(maxsize=1024)
+def _readable(
+    driver: str,
+    is_ethernet: bool,
+    names: frozenset[str],
+    unreadable: frozenset[str],
+    meaning: str,
+) -> tuple[tuple[str, ...], frozenset[str | None]]:
+    """Return the readable counters of a meaning, and the directions that none of them counts."""
+    known = _by_meaning(driver, is_ethernet, names).get(meaning, {})
+    readable = tuple(name for name in known if name not in unreadable)
+    expected = _directions(driver, meaning) if is_ethernet else frozenset()
+    return readable, expected - {known[name] for name in readable}
 
 
 @lru_cache(maxsize=256)

@@ -65,7 +65,11 @@ class View:
 
     def read(self, path: str) -> str:
         """Return a file's text without its last newline. Raises OSError."""
-        entry = self._file(path)
+        above, _, name = path.rpartition("/")
+        entry = self._names(above).get(name)  # a command reads many plain files of one directory
+        if isinstance(entry, str):
+            return entry
+        entry = self._walk(path)[-1]
         if isinstance(entry, str):
             return entry
         if isinstance(entry, Live):
@@ -73,17 +77,6 @@ class View:
         if isinstance(entry, Unreadable):
             raise _error(entry.number, path)
         raise _error(errno.EISDIR, path)
-
-    def _file(self, path: str) -> Entry:
-        """Return what is at a path; a command reads many plain files of one directory."""
-        above, _, name = path.rpartition("/")
-        if above not in self._listed:
-            try:
-                self._listed[above] = self._directory(self._walk(above)[-1], above)
-            except OSError:
-                self._listed[above] = {}
-        entry = self._listed[above].get(name)
-        return entry if isinstance(entry, str) else self._walk(path)[-1]
 
     def target(self, path: str) -> str:
         """Return where a symbolic link leads, or the path itself when it is none."""
@@ -109,24 +102,29 @@ class View:
         found = [head] if pattern.startswith("/") and self.exists(head) else []
         for part in pattern.removeprefix(head).strip("/").split("/"):
             if part == "*":
-                found = [f"{base}/{name}" for base in found for name in self._names(base)]
+                found = [f"{base}/{name}" for base in found for name in sorted(self._names(base))]
             elif _MAGIC.search(part):
                 names = re.compile(fnmatch.translate(part))
                 found = [
                     f"{base}/{name}"
                     for base in found
-                    for name in self._names(base)
+                    for name in sorted(self._names(base))
                     if names.match(name)
                 ]
             else:
                 found = [path for base in found if self.exists(path := f"{base}/{part}")]
         return found
 
-    def _names(self, path: str) -> list[str]:
-        try:
-            return sorted(self._directory(self._walk(path)[-1], path))
-        except OSError:
-            return []
+    def _names(self, path: str) -> Directory:
+        """Return what is in a directory, nothing where there is none."""
+        names = self._listed.get(path)
+        if names is None:
+            try:
+                names = self._directory(self._walk(path)[-1], path)
+            except OSError:
+                names = {}
+            self._listed[path] = names
+        return names
 
     def _walk(self, path: str, told: str | None = None) -> list[Entry]:
         """Return the entries from the root to a path, links followed, `..` towards the root.

@@ -183,6 +183,5 @@ def side(session: CheckedSession, end: End, oob: str, management: str) -> Side:
             f"expected port {end.rdma.device} to be ACTIVE, found {end.rdma.state} "
             f"({end.rdma.physical_state})",
         )
-    gid = placement.choose_gid(name, end.rail, end.rdma)
-    address = placement.control_address(name, oob, management, gid)
-    return Side(session, end, gid, end.core, address)
+    address = placement.control_address(name, oob, management, end.gid)
+    return Side(session, end, end.gid, end.core, address)

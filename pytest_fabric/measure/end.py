@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pytest_fabric.config import Rail
 from pytest_fabric.measure import placement
-from pytest_fabric.results import NodeFacts, Port, RdmaPort
+from pytest_fabric.results import Gid, NodeFacts, Port, RdmaPort
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,11 @@ class End:
     node: NodeFacts
     rdma: RdmaPort
     turn: int = 0
+
+    @cached_property
+    def gid(self) -> Gid | None:
+        """Return the GID that the port's tools use; None on InfiniBand. Raises MeasurementError."""
+        return placement.choose_gid(str(self.port), self.rail, self.rdma)
 
     @cached_property
     def core(self) -> int | None:

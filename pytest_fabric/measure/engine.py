@@ -269,7 +269,7 @@ class Engine:
     def _kept(self, record: Measurement) -> Measurement:
         """Store a measurement, and return what of it is needed from now on."""
         self._keep(record)
-        growth = tuple(grown for grown in record.growth if grown.meaning in KEPT)
+        growth = tuple([grown for grown in record.growth if grown.meaning in KEPT])
         return replace(record, raw={}, growth=growth)
 
     def _confirm(self, job: Job, record: Measurement) -> None:

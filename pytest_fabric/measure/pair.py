@@ -87,11 +87,12 @@ def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
     line = fabric.cluster.line_rate_bps(context.pair.client, context.pair.server)
     sides = {str(side.end.port): side.end.rdma.driver for side in (context.client, context.server)}
     rest = (context.settings, context.pair, row, mtu, seen)
+    traffic = window.traffic(*rest)
     return Values(
         row=row,
         mtu=mtu,
-        traffic=window.traffic(*rest),
-        doubts=window.doubts(*rest, sides, line),
+        traffic=traffic,
+        doubts=window.doubts(*rest, traffic, sides, line),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_fabric.errors import MeasurementError, ToolError, TransportError
-from pytest_fabric.measure.context import TOOL, Context, Trail
+from pytest_fabric.measure.context import TOOL, Context, Trail, unwatched
 from pytest_fabric.results import Attempt
 from pytest_fabric.tools import perftest
 from pytest_fabric.transport import Collecting, Job, Outcome
@@ -25,7 +25,7 @@ CONNECT_S = 4.0
 #: What one end may outlive the other: normally milliseconds, and for ever when the peer has died.
 GRACE_S = 5.0
 
-#: How often a run is looked at while its tools are at work.
+#: How often a run whose load may have to be ended is looked at while its tools are at work.
 WATCH_S = 1.0
 
 #: Tries before giving up: more taken ports mean a wrong range of control ports, and a clock that
@@ -197,7 +197,8 @@ def _watch(context: Context, first: threading.Event, control_port: int) -> None:
     """Wait until an end is over; raise when the client is not let in, or load must end."""
     connected_by = time.monotonic() + CONNECT_S
     is_asked = False
-    while not first.wait(WATCH_S):
+    every_s = CONNECT_S if context.watch is unwatched else WATCH_S
+    while not first.wait(every_s):
         if not is_asked and time.monotonic() >= connected_by:
             is_asked = True
             _require_connection(context, control_port)

@@ -221,15 +221,16 @@ def doubts(
     row: Latency | Bandwidth,
     mtu: int | None,
     window: Window,
+    seen: Traffic,
     drivers: dict[str, str],
     line_bps: float | None,
 ) -> tuple[str, ...]:
     """Return why the values of a run must not be judged, if anything speaks against them.
 
     The port's own counters must have moved by what was sent; more is foreign traffic, less means
-    that the traffic went elsewhere. `line_bps` is the declared speed; None skips the upper bound.
+    that the traffic went elsewhere. `seen` is the run's `traffic`; `line_bps` is the declared
+    speed, None skips the upper bound.
     """
-    seen = traffic(settings, pair, row, mtu, window)
     found = []
     for port, moved, way in (
         (sender(settings, pair), seen.sent_bytes, "sent"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +39,6 @@ MEASUREMENT_KEYS = (
     "health",
     "mtu",
     "counters",
-    "still",
     "counter_errors",
     "traffic",
     "doubts",
@@ -49,6 +49,7 @@ MEASUREMENT_KEYS = (
     "error",
     "started",
     "duration",
+    "still",
 )
 
 
@@ -89,19 +90,23 @@ def _writer(indent: int | None) -> json.JSONEncoder:
 _WRITER = _writer(None)
 
 
-def from_measurement(measurement: Measurement, raw: Mapping[str, str]) -> Record:
-    """Return the record of a measurement; `raw` maps each stream to the file that holds it.
+def measurement_line(measurement: Measurement, raw: Mapping[str, str]) -> str:
+    """Return a measurement as a line of JSON; `raw` maps each stream to the file that holds it.
 
     `counters` tells what grew, `still` the names of all that did not.
     """
     row = measurement.latency or measurement.bandwidth
     record = dict(vars(measurement))
     record["values"] = None if row is None else dict(vars(row))
-    growth = record.pop("growth")
-    record["counters"] = [grown for grown in growth if grown.delta]
-    record["still"] = _still(growth)
+    record["counters"] = [grown for grown in measurement.growth if grown.delta]
     record["raw"] = raw
-    return {key: record[key] for key in MEASUREMENT_KEYS}
+    text = dumps({key: record[key] for key in MEASUREMENT_KEYS if key != "still"})
+    still: dict[str, list[Growth]] = {}
+    for grown in measurement.growth:
+        if not grown.delta:
+            still.setdefault(grown.port, []).append(grown)
+    stills = ", ".join(_still(tuple(one)) for one in still.values())
+    return f'{text.removesuffix("}")}, "still": [{stills}]}}'
 
 
 def to_measurement(record: Record) -> Measurement:
@@ -122,17 +127,18 @@ def to_facts(record: Record) -> NodeFacts:
     return typed.read(NodeFacts, record)
 
 
-def _still(growth: Iterable[Growth]) -> list[Record]:
-    """Return the counters that did not grow, nearly all: by name, with the priority of each."""
+@lru_cache(maxsize=4096)  # nearly all counters of a port stand still, in nearly every window
+def _still(growth: tuple[Growth, ...]) -> str:
+    """Return the counters of a port that did not grow, by name, with the priority of each."""
     groups: dict[tuple[str, str, str | None], dict[str, int | None]] = {}
     for grown in growth:
-        if not grown.delta:
-            group = groups.setdefault((grown.port, grown.meaning, grown.direction), {})
-            group[grown.name] = grown.priority
-    return [
+        group = groups.setdefault((grown.port, grown.meaning, grown.direction), {})
+        group[grown.name] = grown.priority
+    told = [
         {"port": port, "meaning": meaning, "direction": direction, "names": names}
         for (port, meaning, direction), names in groups.items()
     ]
+    return dumps(told)[1:-1]
 
 
 def _growth(record: Record) -> list[Record]:

@@ -98,7 +98,7 @@ class RunDirectory:
         """Store a measurement and, apart from it, its raw text."""
         name = f"raw/{next(self._numbers):06d}.txt"
         names = dict.fromkeys(measurement.raw, name)
-        line = records.dumps(records.from_measurement(measurement, names))
+        line = records.measurement_line(measurement, names)
         if measurement.raw:
             self._create(name, _joined(measurement.raw))
         self._append("measurements.jsonl", line)

@@ -32,8 +32,19 @@ def grown(sent: int = SENT, received: int = SENT, on: int = 3) -> window.Window:
     return window.Window(tuple(growth), {}, 8.0)
 
 
+def told(
+    seen: window.Window,
+    settings: Settings = WRITE,
+    line: float | None = 400e9,
+    row: Bandwidth | Latency = ROW,
+    drivers: dict[str, str] = DRIVERS,
+) -> tuple[str, ...]:
+    rest = (settings, PAIR, row, 4096, seen)
+    return window.doubts(*rest, window.traffic(*rest), drivers, line)
+
+
 def doubts(seen: window.Window, settings: Settings = WRITE, line: float | None = 400e9) -> str:
-    return "; ".join(window.doubts(settings, PAIR, ROW, 4096, seen, DRIVERS, line))
+    return "; ".join(told(seen, settings, line))
 
 
 def test_traffic_where_it_was_sent_raises_no_doubt() -> None:
@@ -118,8 +129,8 @@ def test_soft_roce_is_judged_by_packets_and_may_resend() -> None:
     seen = window.Window(growth, {}, 8.0)
     few = window.Window(tuple(replace(g, delta=g.delta // 9) for g in growth), {}, 8.0)
 
-    assert window.doubts(WRITE, PAIR, ROW, 4096, seen, rxe, 400e9) == ()
-    assert window.doubts(WRITE, PAIR, ROW, 4096, few, rxe, 400e9)
+    assert told(seen, drivers=rxe) == ()
+    assert told(few, drivers=rxe)
 
 
 def test_a_latency_run_tolerates_its_own_acknowledgements_and_no_bulk() -> None:
@@ -128,7 +139,7 @@ def test_a_latency_run_tolerates_its_own_acknowledgements_and_no_bulk() -> None:
     row = Latency(4, 20_000, 1e-6, 9e-6, 2e-6, 2e-6, 3e-6, 9e-6)
 
     def check(sent: int) -> tuple[str, ...]:
-        return window.doubts(settings, PAIR, row, 4096, grown(sent, sent), DRIVERS, 400e9)
+        return told(grown(sent, sent), settings, row=row)
 
     assert check(20_000 * 2 * 82) == ()
     assert any("foreign" in text for text in check(500_000_000))

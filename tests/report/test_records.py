@@ -57,7 +57,7 @@ def test_later_keys_do_not_hinder(tmp_path: Path) -> None:
 
 def test_a_record_without_pings_is_read() -> None:
     """Runs of versions that knew none can be replayed and resumed."""
-    record = json.loads(records.dumps(records.from_measurement(LATENCY, {})))
+    record = json.loads(records.measurement_line(LATENCY, {}))
     del record["reach"]
 
     assert records.to_measurement(record).reach == ()
@@ -65,7 +65,7 @@ def test_a_record_without_pings_is_read() -> None:
 
 def test_what_came_back_of_a_ping_is_read_as_it_was_written() -> None:
     ways = (Reach("a:r0", 84, 3000, 2999, 1, 2, 28e-6, 32e-6, 9e-5, None),)
-    record = json.loads(records.dumps(records.from_measurement(replace(LATENCY, reach=ways), {})))
+    record = json.loads(records.measurement_line(replace(LATENCY, reach=ways), {}))
 
     assert records.to_measurement(record).reach == ways
 
@@ -73,7 +73,7 @@ def test_what_came_back_of_a_ping_is_read_as_it_was_written() -> None:
 def test_streams_of_tcp_are_read_as_they_were_written() -> None:
     """What was not told stays unknown."""
     row = Tcp("3.18", 4, 5.0, 9e9, 8e9, None, 1448, 0.9, None, 6e-5, 9e-5, 9, 0.5, 1.5, "cubic")
-    record = json.loads(records.dumps(records.from_measurement(replace(LATENCY, tcp=row), {})))
+    record = json.loads(records.measurement_line(replace(LATENCY, tcp=row), {}))
 
     assert records.to_measurement(record).tcp == row
     del record["tcp"]

@@ -96,8 +96,8 @@ def test_a_measurement_is_one_line_with_exactly_the_agreed_keys(run: RunDirector
     [record] = lines(run.path / "measurements.jsonl")
     assert " ".join(record) == (
         "key tool target commands versions attempts settings values reach tcp members health mtu "
-        "counters still counter_errors traffic doubts beside company alone raw error started "
-        "duration"
+        "counters counter_errors traffic doubts beside company alone raw error started "
+        "duration still"
     )
     assert record["values"] == {
         "bytes": 4,

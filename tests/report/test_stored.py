@@ -325,6 +325,6 @@ def test_measurements_come_back_as_they_were(record: Measurement) -> None:
         both = [grown for grown in each if grown.port in (client, server)]
         growth = sorted(both, key=lambda grown: (grown.port != client, grown.name))
     record = replace(record, bandwidth=None, settings=settled, growth=tuple(growth))
-    line = records.dumps(records.from_measurement(record, record.raw))
+    line = records.measurement_line(record, record.raw)
 
     assert records.to_measurement(records.loads(line.encode())) == record

@@ -32,15 +32,14 @@ def _statistics(call: Call, exists: bool, port: Port | None, netdev: str) -> Res
     if port is None:
         return Result(94, stderr="no stats available\n")
     values = drivers.of(port).ethernet(port, call.fabric.traffic.written(port))
-    own = ((name, _share(port, netdev, value)) for name, value in values.items())
-    lines = "".join(f"     {name}: {value}\n" for name, value in own)
-    return Result(0, f"NIC statistics:\n{lines}")
+    if port.is_bond:
+        values = {name: _share(port, netdev, value) for name, value in values.items()}
+    lines = [f"     {name}: {value}\n" for name, value in values.items()]
+    return Result(0, "NIC statistics:\n" + "".join(lines))
 
 
 def _share(port: Port, netdev: str, value: int) -> int:
-    """Return what of a port's counter a network device has counted: members of a bond share it."""
-    if not port.is_bond:
-        return value
+    """Return what of the counter of a bond a member has counted: those that are up share it."""
     carrying = port.carrying
     if netdev not in carrying:
         return 0

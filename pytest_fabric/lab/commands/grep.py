@@ -38,11 +38,10 @@ def run(call: Call) -> Result:
             continue
         hits = [line for line in text.split("\n") if (pattern(line) is None) == is_inverted]
         found = found or bool(hits)
-        prefix = f"{path}:" if named else ""
-        for line in [str(len(hits))] if is_counted else hits:
-            out.append(f"{prefix}{line}\n")
-    shown = "" if "-s" in options else "".join(err)
-    return Result(2 if err else 0 if found else 1, "".join(out), shown)
+        shown = [str(len(hits))] if is_counted else hits
+        out += [f"{path}:{line}\n" for line in shown] if named else [f"{line}\n" for line in shown]
+    told = "" if "-s" in options else "".join(err)
+    return Result(2 if err else 0 if found else 1, "".join(out), told)
 
 
 def _options(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:

@@ -34,9 +34,9 @@ def run(call: Call) -> Result | Process:
         state = "Down" if options.ib_port == 1 else "Nop"
         program.end(Result(1, stderr=text.port_down(options.ib_port, state)))
     elif options.address is None:
-        program.later(program.fabric.start_s, program.serve)
+        program.starts(program.serve)
     else:
-        program.later(program.fabric.start_s, lambda: _connect(program))
+        program.starts(lambda: _connect(program))
     return program
 
 

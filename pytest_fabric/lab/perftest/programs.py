@@ -32,6 +32,13 @@ class Program(Process):
         self.gone: Callable[[], None] | None = None
         self._timers: list[Timer] = []
 
+    def starts(self, call: Callable[[], None]) -> None:
+        """Call once the device is open and its memory pinned; at once where that takes no time."""
+        if self.fabric.start_s:
+            self.later(self.fabric.start_s, call)
+        else:
+            call()
+
     def later(self, simulated_s: float, call: Callable[[], None]) -> None:
         """Call under the lock after simulated seconds, unless the program has ended by then."""
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pytest_fabric.config import Cluster
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure import placement
 from pytest_fabric.measure.topics import heard
 from pytest_fabric.measure.topics.heard import Unread
 from pytest_fabric.measure.topics.topic import Facts, Subject, Topic
@@ -41,7 +40,7 @@ def environment(subject: Subject) -> dict[str, str]:
     assert subject.cluster.collectives is not None
     ends = subject.ends
     told = {"NCCL_IB_HCA": "=" + ",".join(f"{e.rdma.device}:{e.rdma.number}" for e in ends)}
-    gids = (placement.choose_gid(str(end.port), end.rail, end.rdma) for end in ends)
+    gids = (end.gid for end in ends)
     indices = sorted({gid.index for gid in gids if gid is not None})
     if len(indices) > 1:
         raise MeasurementError(

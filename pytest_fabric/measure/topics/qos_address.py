@@ -54,7 +54,7 @@ def facts(end: End, names: Sequence[str], tree: Mapping[str, str]) -> dict[str, 
 def _gid(end: End) -> tuple[Gid | None, Fact]:
     """Return the GID that measurements use, and its version; else what is there in its place."""
     try:
-        gid = placement.choose_gid(str(end.port), end.rail, end.rdma)
+        gid = end.gid
     except MeasurementError as error:
         other = [gid for gid in end.rdma.gids if _is_there(end, gid)]
         versions = {VERSIONS.get(gid.type) for gid in other}
