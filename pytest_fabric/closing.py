@@ -15,8 +15,9 @@ from pytest_fabric.inventory import Inventory
 from pytest_fabric.judge import waivers
 from pytest_fabric.noted import Noted
 from pytest_fabric.profiles import profiles_of
-from pytest_fabric.report import comparable, summary
+from pytest_fabric.report import comparable
 from pytest_fabric.report.context import Context
+from pytest_fabric.report.covered import coverage
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.results import Verdict
 
@@ -54,7 +55,7 @@ def is_coverage_short(cluster: Cluster, verdicts: Sequence[Verdict]) -> bool:
     """Return whether fewer of the declared ports were measured than min_coverage asks for."""
     least = cluster.min_coverage
     declared = [f"{name}:{rail}" for name, node in cluster.nodes.items() for rail in node.rails]
-    seen = summary.coverage(declared, verdicts)
+    seen = coverage(declared, verdicts)
     return least is not None and len(seen.measured) < least * len(declared)
 
 

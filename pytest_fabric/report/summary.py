@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_fabric.report import acting, contention, soak, text, training
-from pytest_fabric.report.blame import MEASURED, is_unloaded
+from pytest_fabric.report.blame import is_unloaded
 from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
-from pytest_fabric.report.places import fold, is_pair, ports_of
+from pytest_fabric.report.covered import coverage
+from pytest_fabric.report.places import fold
 from pytest_fabric.report.planned import OUTCOMES
 from pytest_fabric.report.ran import Run as Run
 from pytest_fabric.report.suspects import Suspect
@@ -38,37 +39,6 @@ NOTES = 5
 CUT = ["and more notes, see the report"]
 
 CONTENDED = "contention (missed under load, held alone)"
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """The declared ports that some check measured, and those that none did."""
-
-    measured: tuple[str, ...]
-    missing: tuple[str, ...]
-
-
-def coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> Coverage:
-    """Return which declared ports have a verdict that rests on a value: passed or failed.
-
-    A run that judges ports and pairs must have a value of both kinds: the facts of a port that is
-    in no pair say nothing about its traffic.
-    """
-    kinds = {is_pair(v.target) for v in verdicts if ports_of(v.target)}
-    by_kind = [
-        {
-            port
-            for v in verdicts
-            if v.outcome in MEASURED and v.value is not None and is_pair(v.target) is kind
-            for port in ports_of(v.target)
-        }
-        for kind in kinds
-    ]
-    seen = set.intersection(*by_kind) if by_kind else set()
-    return Coverage(
-        tuple(port for port in declared if port in seen),
-        tuple(port for port in declared if port not in seen),
-    )
 
 
 def lines(run: Run, notes: Sequence[str] = ()) -> list[str]:
@@ -132,10 +102,8 @@ def _coverage(declared: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]
     if not declared:
         return []
     found = coverage(declared, verdicts)
-    tenths = 1000 * len(found.measured) // len(declared)  # down: 999 of 1,000 are not 100 %
     missing = f"; not measured: {where(found.missing)}" if found.missing else ""
-    counted = f"{len(found.measured):,} of {len(declared):,} measured ({tenths / 10:g}%)"
-    return [f"ports: {counted}{missing}"]
+    return [f"ports: {found.in_words}{missing}"]
 
 
 def _excluded(excluded: Mapping[str, str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fabric.judge.training import Work
-from pytest_fabric.report.summary import Coverage, Run, coverage, lines
+from pytest_fabric.report.summary import Run, lines
 from pytest_fabric.results import Verdict
 from pytest_fabric.said import UNLOADED
 
@@ -275,36 +275,6 @@ def test_values_of_several_limits_are_not_mixed() -> None:
     assert "  2 x test_p99  a,b" in lines(Run([], mixed, [], {}))
 
 
-def test_coverage_counts_only_ports_with_a_value() -> None:
-    """Skipped, erroneous and missing checks measured nothing; a pair measures both its ports."""
-    declared = ["c:r0", "d:r0", "e:r0", "f:r0"]
-    seen = [
-        verdict("c:r0", "skipped"),
-        verdict("d:r0", "error"),
-        verdict("e:r0"),
-        verdict("f"),
-    ]
-
-    assert coverage(declared, seen) == Coverage(("e:r0",), ("c:r0", "d:r0", "f:r0"))
-    pair = [verdict("c:r0..d:r0", "failed")]
-    assert coverage(declared, pair) == Coverage(("c:r0", "d:r0"), ("e:r0", "f:r0"))
-
-
-def test_coverage_is_never_rounded_up_to_all() -> None:
-    """One port of ten thousand that nobody measured shows."""
-    declared = [f"gpu{n}:r0" for n in range(10_000)]
-    shown = lines(Run([], [verdict(port) for port in declared[1:]], declared, {}))
-
-    assert shown[1] == "ports: 9,999 of 10,000 measured (99.9%); not measured: gpu0:r0"
-
-
 def test_the_run_directory_is_never_cut() -> None:
     """A path that was cut cannot be copied."""
     assert lines(Run([], [], [], {}, "/long" * 60))[-1] == f"run directory: {'/long' * 60}"
-
-
-def test_a_port_in_no_pair_is_not_measured_when_pairs_are() -> None:
-    """Its facts passed, and nobody has sent a byte over it."""
-    found = [verdict("a:r0"), verdict("b:r0"), verdict("c:r3"), verdict("a:r0..b:r0")]
-
-    assert coverage(["a:r0", "b:r0", "c:r3"], found) == Coverage(("a:r0", "b:r0"), ("c:r3",))

@@ -17,6 +17,7 @@ SIGNS = {
     "waived": "!",
     "skipped": "\u2013",
     "odd": "\u2260",
+    "partial": "\u25d0",
 }
 
 #: pytest-html greys text out and puts the environment first; a verdict comes first here.
@@ -35,7 +36,8 @@ footer {order: 2}
 .fabric summary {cursor: pointer; padding: .15em 0}
 .fabric .verdict {font-size: 20px; font-weight: bold; padding: .4em .7em; border-left: 8px solid}
 .fabric .passed {color: #00631a} .fabric .failed {color: #a8001c; font-weight: bold}
-.fabric .error, .fabric .not-run, .fabric .waived {color: #7a5200; font-weight: bold}
+.fabric .error, .fabric .not-run, .fabric .waived, .fabric .partial {color: #7a5200;
+ font-weight: bold}
 .fabric .skipped {color: #555}
 .fabric .odd {color: #a8001c; font-weight: bold} .fabric-figure {overflow-x: auto}
 @media print {.fabric-figure {break-inside: avoid}}

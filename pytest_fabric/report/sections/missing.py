@@ -17,10 +17,12 @@ REASONS = 100
 
 def section(record: RunRecord) -> list[str]:
     """Return excluded nodes, ports without a value, skips and errors by reason, and waivers."""
-    absent = summary.coverage(record.run.declared, record.verdicts).missing
+    found = record.coverage
+    absent, unasked = found.missing, ", ".join(found.unasked)
     rows = [
         *_excluded(record.run.excluded),
         *([("not measured", fold(absent), "no check has a value of it", "")] if absent else []),
+        *([("not asked for", "all ports", f"no check of {unasked}", "")] if unasked else []),
         *_by_reason(record.verdicts, "not run", "not run"),
         *_by_reason(record.verdicts, "error", "could not be told"),
         *_by_reason(record.verdicts, "skipped", "skipped"),

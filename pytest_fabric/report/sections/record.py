@@ -11,6 +11,7 @@ from pytest_fabric.errors import ConfigError
 from pytest_fabric.report.about import About
 from pytest_fabric.report.about import Waived as Waived
 from pytest_fabric.report.context import Device
+from pytest_fabric.report.covered import Coverage, coverage
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
 from pytest_fabric.report.suspects import Suspect
@@ -56,6 +57,11 @@ class RunRecord:
     def verdicts(self) -> list[Verdict]:
         """Return the terminal state of every check."""
         return self.run.ended
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Return how many of the declared ports were measured."""
+        return coverage(self.run.declared, self.verdicts)
 
     @cached_property
     def facts(self) -> Mapping[str, Mapping[str, Fact]]:

@@ -22,7 +22,7 @@ def section(record: RunRecord) -> list[str]:
         state = "failed" if said == "NOT READY" else "passed"
         title = markup.safe(sheet.leaf or "without a leaf")
         link = f'<a href="{markup.safe(quote(name))}">{title}</a>'
-        ports = f"{len(sheet.measured)} of {len(sheet.ports)} ports measured"
+        ports = f"{len(sheet.coverage.measured)} of {len(sheet.ports)} ports measured"
         reasons = [*sheet.reasons[:2], *(["..."] if len(sheet.reasons) > 2 else [])]
         cells = (markup.mark(state, said), link, *map(markup.safe, (ports, "; ".join(reasons))))
         rows.append(cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from pytest_fabric.report import summary
+from pytest_fabric.report import concluded, summary
 from pytest_fabric.report.planned import OUTCOMES
 from pytest_fabric.report.sections import markup
 from pytest_fabric.report.sections.record import RunRecord
@@ -15,7 +15,7 @@ SUSPECTS = 50
 
 def section(record: RunRecord) -> list[str]:
     """Return verdict, counts, coverage, suspects and failed checks."""
-    state, said = conclusion(record)
+    state, said = concluded.conclusion(record)
     lines = summary.lines(record.run)
     return [
         f'<p class="verdict {state}">{markup.mark(state, said)}</p>',
@@ -28,39 +28,12 @@ def section(record: RunRecord) -> list[str]:
     ]
 
 
-def conclusion(record: RunRecord) -> tuple[str, str]:
-    """Return the state of the whole run and its sentence, as the exit status has it."""
-    counts = Counter(v.outcome if v.outcome in OUTCOMES else "error" for v in record.verdicts)
-    unsettled = counts["error"] + counts["not run"]
-    if counts["failed"]:
-        more = f"; {unsettled:,} could not be told" if unsettled else ""
-        checks = "check is" if counts["failed"] == 1 else "checks are"
-        return "failed", f"Not fit: {counts['failed']:,} {checks} outside the limits{more}"
-    if unsettled:
-        return "error", f"Not shown: {unsettled:,} of {len(record.verdicts):,} could not be told"
-    if not counts["passed"]:
-        return "error", "Not shown: nothing was measured"
-    if record.is_coverage_short:
-        return "error", "Not shown: too few of the declared ports were measured"
-    if counts["waived"]:
-        return "passed", (
-            f"Fit but for waivers: {counts['passed']:,} checks hold, {counts['waived']:,} failures "
-            "are waived"
-        )
-    return "passed", f"Fit: all {counts['passed']:,} checks that apply hold"
-
-
 def _coverage(record: RunRecord) -> list[str]:
-    declared = record.run.declared
-    if not declared:
+    if not record.run.declared:
         return []
-    found = summary.coverage(declared, record.verdicts)
-    tenths = 1000 * len(found.measured) // len(declared)  # down: 999 of 1,000 are not 100 %
-    state = "error" if found.missing else "passed"
-    said = (
-        f"{len(found.measured):,} of {len(declared):,} declared ports measured ({tenths / 10:g}%)"
-    )
-    return [f"<p>Coverage: {markup.mark(state, said)}</p>"]
+    found = record.coverage
+    state = "error" if found.missing else "partial" if found.unasked else "passed"
+    return [f"<p>Coverage: {markup.mark(state, f'declared ports: {found.in_words}')}</p>"]
 
 
 def _suspects(record: RunRecord) -> list[str]:

@@ -92,9 +92,11 @@ def _state(sheet: Sheet) -> list[str]:
 
 
 def _ports(sheet: Sheet) -> list[tuple[str, str]]:
+    found = sheet.coverage
+    left = f" (without a check of {', '.join(found.unasked)})" if found.unasked else ""
     counts = (
-        f"{len(sheet.ports)} declared, {len(sheet.seen)} seen, {len(sheet.measured)} measured, "
-        f"{len(sheet.excluded)} excluded"
+        f"{len(sheet.ports)} declared, {len(sheet.seen)} seen, {len(found.measured)} measured"
+        f"{left}, {len(sheet.excluded)} excluded"
     )
     return [("ports", f"{counts}: {fold(sheet.ports)}"), ("wiring", _wiring(sheet))]
 

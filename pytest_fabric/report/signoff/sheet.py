@@ -9,11 +9,14 @@ from functools import cached_property
 
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
 from pytest_fabric.report.clean import clean_line
-from pytest_fabric.report.places import fold, is_pair, ports_of
+from pytest_fabric.report.covered import KINDS, Coverage, kind_of
+from pytest_fabric.report.places import fold, ports_of
 from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.results import Verdict
 
 MEASURED = ("passed", "failed", "waived")
+
+READY, WITH_WAIVERS, NOT_READY = "READY", "READY WITH WAIVERS", "NOT READY"
 
 #: Metrics of tools, where any statistic of the tool stands for all of them.
 BY_TOOL = frozenset((*LATENCY_TOOLS, *BANDWIDTH_TOOLS, "ping", "tcp"))
@@ -61,19 +64,23 @@ class Sheet:
     @cached_property
     def unmeasured(self) -> dict[str, list[str]]:
         """Return what was not measured, with the ports of which it was not."""
-        kinds: dict[str, set[str]] = {name: set() for name in ("link", "latency", "bandwidth")}
+        kinds: dict[str, set[str]] = {name: set() for name in KINDS}
         for verdict in self.own:
-            kind = _kind(verdict)
+            kind = kind_of(verdict)
             if kind is not None and verdict.outcome in MEASURED and verdict.value is not None:
                 kinds[kind].update(verdict.target.split(".."))
         missing = {name: [p for p in self.ports if p not in seen] for name, seen in kinds.items()}
         return {name: ports for name, ports in missing.items() if ports}
 
-    @property
-    def measured(self) -> list[str]:
-        """Return the ports of which everything was measured: link, latency and bandwidth."""
-        missing = {port for ports in self.unmeasured.values() for port in ports}
-        return [port for port in self.ports if port not in missing]
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Return its part of what the whole run has measured."""
+        whole, own = self.record.coverage, set(self.ports)
+        measured, missing = (
+            tuple(port for port in ports if port in own)
+            for ports in (whole.measured, whole.missing)
+        )
+        return Coverage(measured, missing, whole.unasked)
 
     def outcomes(self, *names: str) -> list[Verdict]:
         """Return the verdicts that concern it with one of some outcomes."""
@@ -95,8 +102,8 @@ class Sheet:
     def conclusion(self) -> str:
         """Return READY, READY WITH WAIVERS or NOT READY; nothing is ready by nothing."""
         if self.reasons or not any(v.outcome == "passed" for v in self.own):
-            return "NOT READY"
-        return "READY WITH WAIVERS" if self.outcomes("waived") else "READY"
+            return NOT_READY
+        return WITH_WAIVERS if self.outcomes("waived") else READY
 
     def _unfit_run(self) -> list[str]:
         about, kept = self.record.about, self.record.kept
@@ -185,15 +192,6 @@ def _index(record: RunRecord) -> dict[str, list[Verdict]]:
         for place in dict.fromkeys(places):
             found.setdefault(place, []).append(verdict)
     return found
-
-
-def _kind(verdict: Verdict) -> str | None:
-    if not is_pair(verdict.target):
-        return "link" if verdict.layer == "link" else None
-    first = (verdict.metric or "").partition(".")[0]
-    if first in LATENCY_TOOLS:
-        return "latency"
-    return "bandwidth" if first in BANDWIDTH_TOOLS else None
 
 
 def _family(metric: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from bench.report import record as large
 from pytest_fabric.report import html
+from pytest_fabric.report.concluded import conclusion
 from pytest_fabric.report.sections import (
     distributions,
     figures,
@@ -22,7 +23,6 @@ from pytest_fabric.report.sections import (
     markup,
     page,
     training,
-    verdict,
     wiring,
 )
 from pytest_fabric.report.sections.record import Kept, RunRecord, Waived
@@ -301,7 +301,7 @@ def test_the_verdict_is_fit_only_where_everything_was_shown(
     """Never pass on nothing."""
     verdicts = [judged(f"gpu{n:03}:rail0", name) for n, name in enumerate(outcomes)]
 
-    assert verdict.conclusion(record(verdicts, is_coverage_short=short))[0] == expected
+    assert conclusion(record(verdicts, is_coverage_short=short))[0] == expected
 
 
 def test_growth_is_marked_where_a_check_failed_because_of_it() -> None:
