@@ -106,7 +106,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "firmware.psid": "word",
         "firmware.driver": "word",
     },
-    # A spread is in dB, a bit error rate in errors per bit, corrected errors of PCIe per hour.
+    # A bit error rate is in errors per bit, corrected errors of PCIe are per hour.
     "link": {
         "link.fec": "word",
         "link.raw_ber": "",
@@ -120,7 +120,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "module.temperature_margin": "C",
         "module.rx_power_min": "dBm",
         "module.tx_power_min": "dBm",
-        "module.lane_spread": "",
+        "module.lane_spread": "dB",
         "pcie.aer_correctable": "",
         "pcie.aer_uncorrectable": "",
         "pcie.max_read_request": "B",

@@ -124,7 +124,8 @@ def add(parser: pytest.Parser) -> None:
         "--fabric-soak",
         metavar="TIME",
         help="Load the fabric for so long, as 10m or 24h, in permutations of a minute each, and "
-        "judge what links and bandwidths show meanwhile (suites/test_8_soak.py)",
+        "judge what links and bandwidths show meanwhile (suites/test_8_soak.py); drift takes four "
+        "windows or more: 4m",
     )
     group.addoption(
         "--fabric-localise",

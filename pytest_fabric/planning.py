@@ -101,7 +101,7 @@ def _phases(inventory: Inventory, policy: Policy, jobs: Sequence[Job]) -> list[s
 
 
 def _bytes(job: Job, inventory: Inventory) -> float:
-    """Return the payload that a measurement should move in one direction."""
+    """Return the payload that a measurement should move, in both directions where it uses both."""
     settings = job.settings
     if job.members:
         return _shared(job, inventory)
@@ -109,7 +109,8 @@ def _bytes(job: Job, inventory: Inventory) -> float:
         return 2.0 * settings.size * (settings.iterations or 0)
     profiles = [inventory.cluster.rail(port).profile for port in _ends(job.pair)]
     rates = [profile.line_rate_bps for profile in profiles if profile.line_rate_bps]
-    return min(rates, default=0.0) / 8 * (settings.duration_s or 0)
+    ways = 2 if settings.directions == 2 else 1
+    return ways * min(rates, default=0.0) / 8 * (settings.duration_s or 0)
 
 
 def _shared(job: Job, inventory: Inventory) -> float:

@@ -18,6 +18,7 @@ EXAMPLES = {
     "/s": "1.5 M/s",
     "C": "70 C",
     "dBm": "-3 dBm",
+    "dB": "2 dB",
     "": "0",
 }
 
@@ -112,7 +113,7 @@ def render(number: float, unit: str) -> str:
         return f"{number:,.0f}" if number == int(number) else f"{number:,g}"
     if unit == "B" and number >= 1024 and number % 1024 == 0:
         return f"{number / 2**20:g} MiB" if number % 2**20 == 0 else f"{number / 1024:g} KiB"
-    if unit in ("C", "dBm"):
+    if unit in ("C", "dBm", "dB"):
         return f"{number:.3g} {unit}"  # nobody says 410 mdBm
     from quantiphy import Quantity as Scaled
 

@@ -16,6 +16,7 @@ UNITS = {
     "/s": "messages per second",
     "C": "temperature",
     "dBm": "optical power",
+    "dB": "a ratio of optical powers",
     "": "a plain number",
     "word": "a word",
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from pytest_fabric.config.wording import like
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.prove.catalogue import HOOK, Fault, read
 from pytest_fabric.report.clean import clean_line
@@ -26,9 +27,8 @@ def listed(pattern: str | None, suites: Path | None) -> tuple[list[Fault], dict[
     found = read([path for path in files if _has_hook(path)])
     wanted = [fault for fault in found if pattern is None or _matches(fault.name, pattern)]
     if not wanted:
-        raise ConfigError(
-            f"faults: expected a part of a fault's name, got {pattern!r}: without it all are listed"
-        )
+        kind = like("a part of a fault's name", pattern or "", [fault.name for fault in found])
+        raise ConfigError(f"faults: expected {kind}, got {pattern!r}: without it all are listed")
     catchers: dict[str, list[str]] = {fault.name: [] for fault in wanted}
     for path in files:
         for test, names in declared(path):

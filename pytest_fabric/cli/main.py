@@ -116,7 +116,9 @@ def parse(
     recognised, 4 for a wrong call. Warnings in the text are repeated on standard error.
     """
     if tool not in TOOLS:
-        typer.echo(f"parse: expected one of {', '.join(TOOLS)}, got {tool!r}", err=True)
+        like = importlib.import_module("pytest_fabric.config.wording").like  # slow, and for errors
+        wanted = like("a tool", tool, TOOLS)
+        typer.echo(f"parse: expected {wanted}, got {tool!r} (see --help for all)", err=True)
         raise typer.Exit(EXIT_USAGE)
     try:
         data = file.read_bytes() if file else sys.stdin.buffer.read()

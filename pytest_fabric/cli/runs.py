@@ -51,10 +51,12 @@ def schema(
     That of cluster.yaml gives completion in editors. Of .jsonl files it is that of each line.
     """
     from pytest_fabric import config
+    from pytest_fabric.config.wording import like
     from pytest_fabric.report import schema as schemas
 
     if name != "cluster" and name not in schemas.FILES:
-        raise refuse(f"schema: expected one of cluster, {', '.join(schemas.FILES)}, got {name!r}")
+        wanted = like("a file", name, ("cluster", *schemas.FILES))
+        raise refuse(f"schema: expected {wanted}, got {name!r}")
     found = config.cluster_schema() if name == "cluster" else schemas.schema(name)
     typer.echo(json.dumps(found, indent=2))
 

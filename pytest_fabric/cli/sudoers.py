@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,8 @@ EPILOG = """\
 Examples:\n
   pytest-fabric sudoers\n
   pytest-fabric sudoers --all | ssh root@gpu001 'visudo -cf -'\n
-Exit status: 0 nothing is missing, 1 lines are missing or a node did not answer, 4 cluster.yaml is
-wrong.
+Exit status: 0 nothing is missing (which is said on standard error), 1 lines are missing or a node
+did not answer, 4 cluster.yaml is wrong.
 """
 
 
@@ -38,5 +39,13 @@ def sudoers(
         typer.echo(line)
     for problem in problems:
         typer.echo(problem, err=True)
+    if not lines and not problems:
+        typer.echo(_nothing(found), err=True)
     is_missing = any(rule.is_missing for rules in found.values() for rule in asking.good(rules))
     raise typer.Exit(EXIT_NO if is_missing or problems else 0)
+
+
+def _nothing(found: Mapping[str, object]) -> str:
+    """Return why there is no line: a redirection that is empty must not look like a failure."""
+    nodes = f"{len(found)} node{'' if len(found) == 1 else 's'}"
+    return f"sudoers: nothing is missing on {nodes}: every tool under `sudo:` may run, or none is"

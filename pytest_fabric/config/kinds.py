@@ -26,6 +26,7 @@ NOUNS = {
     "/s": "a rate of messages",
     "C": "a temperature",
     "dBm": "a power",
+    "dB": "a ratio of powers",
     "": "a number",
 }
 
@@ -39,6 +40,7 @@ POSSIBLE = {
     "/s": (1.0, 1e12, "of at least 1 /s (m is milli, M is mega)"),
     "C": (-60.0, 150.0, "of -60 C to 150 C"),
     "dBm": (-60.0, 30.0, "of -60 dBm to 30 dBm"),
+    "dB": (0.0, 90.0, "of 0 dB to 90 dB"),
     "": (0.0, 2.0**64, "of at least 0"),
 }
 

@@ -11,6 +11,9 @@ from pytest_fabric.errors import ConfigError
 
 LONGEST = 80
 
+#: More words than these are not listed: the nearest one is named, however far it is.
+MANY = 20
+
 
 class Plain(str):
     """A scalar that was written without quotes: only such a one can be a number or a flag."""
@@ -50,16 +53,18 @@ def one_of(words: Iterable[str]) -> str:
     return f"{', '.join(some)} or {last}" if some else last
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like `word`, or None when none is."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
 def like(kind: str, word: str, known: Iterable[str]) -> str:
-    """Return what to write after `expected`: the nearest known word, or all of them."""
+    """Return what to write after `expected`: the nearest known word, or all of them if few."""
     words = list(known)
     close = nearest(word, words)
     if close is not None:
         return f"{kind} such as {quoted(close)}"
+    if len(words) > MANY:
+        return f"{kind} such as {quoted(nearest(word, words, 0.0) or words[0])}, of {len(words):,}"
     return f"{kind}: {one_of(words)}" if words else kind

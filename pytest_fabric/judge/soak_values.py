@@ -111,12 +111,20 @@ class SoakPort:
             raise MissingValueError(f"{self.target}: {metric}: {why}")
         return link.sums[name]
 
+    @property
+    def _remedy(self) -> str:
+        asked = self.soak.asked
+        if asked is None:
+            return "soak for longer"
+        least = f"{LEAST * asked.window_s:g}s"
+        return f"soak for {least} or longer (--fabric-soak {least}: {LEAST} windows of this length)"
+
     def _thirds(self, metric: str) -> tuple[slice, slice]:
         found = self._link.thirds()
         if found is None:
             raise MissingValueError(
                 f"{self.target}: {metric}: expected {LEAST} windows or more, one of them after "
-                f"another for beginning and end, found {self._link.windows}: soak for longer"
+                f"another for beginning and end, found {self._link.windows}: {self._remedy}"
             )
         return found
 

@@ -14,7 +14,8 @@ from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.finished import Finished
 from pytest_fabric.report.places import is_pair
 
-#: Columns of the CSV form; `value` is in `unit`, a base unit: s, b/s, B, T/s, /s, C, dBm, or none.
+#: Columns of the CSV form; `value` is in `unit`, a base unit: s, b/s, B, T/s, /s, C, dBm, dB, or
+#: none.
 COLUMNS = (
     *("run", "cluster", "nodeid", "check", "target", "layer", "outcome", "metric", "value"),
     *("unit", "limit", "limit_source", "started", "duration_s", "contention", "message"),
@@ -29,6 +30,7 @@ UNITS = {
     "/s": "per_second",
     "C": "celsius",
     "dBm": "dbm",
+    "dB": "db",
 }
 
 PREFIX = "rdma_fabric"

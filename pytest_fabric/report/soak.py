@@ -1,4 +1,4 @@
-"""What a soak has shown so far, in a few lines: also of a run that was interrupted or killed."""
+"""What a soak has shown, in a few lines: also of a run that was interrupted or killed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def lines(soak: Soak, directory: str | None) -> list[str]:
         f"soak: {soak.windows:,} of {asked.windows:,} windows of {asked.window_s:g} s, "
         f"{span(soak.seconds)} of {span(asked.seconds)}, {len(soak.links):,} ports"
     ]
+    title = "so far" if soak.short else "shown"
     for shown in (_links(soak), [*_bandwidth(soak), *_drift(soak)]):
-        found += [f"  so far: {'; '.join(shown)}"] if shown else []
+        found += [f"  {title}: {'; '.join(shown)}"] if shown else []
     if soak.missing:
         found.append(f"  not measured: {len(soak.missing):,}, as {clean_line(soak.missing[-1])}")
     if soak.short and directory:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fabric.report import acting, contention, soak, text, training
+from pytest_fabric.report import acting, contention, reasons, soak, text, training
 from pytest_fabric.report.blame import is_unloaded
 from pytest_fabric.report.causes import Cause, causes
 from pytest_fabric.report.clean import clean_line
@@ -17,6 +17,7 @@ from pytest_fabric.report.ran import Run as Run
 from pytest_fabric.report.suspects import Suspect
 from pytest_fabric.report.text import listed
 from pytest_fabric.report.tickets import parts
+from pytest_fabric.report.tickets.advised import with_advice
 from pytest_fabric.results import Verdict
 
 #: A line is cut here: two rows of a usual terminal.
@@ -58,7 +59,7 @@ def _lines(run: Run, less: int, most: int) -> list[str]:
     What to do next is told as far as `most` lines are left for it.
     """
     failed, wrong, suspected_most = (max(1, most - less) for most in (FAILURES, ERRORS, SUSPECTS))
-    verdicts, suspected = run.ended, run.suspected
+    verdicts, suspected = run.ended, with_advice(run)
     ranked = _ranked(suspected)
     tickets = parts.line(run) if run.has_tickets else ""
     failed = max(1, failed - bool(tickets))  # its line takes the place of another one
@@ -114,8 +115,8 @@ def _excluded(excluded: Mapping[str, str]) -> list[str]:
 
 
 def _skipped(verdicts: Sequence[Verdict]) -> list[str]:
-    reasons = Counter(_message(v) or v.check for v in verdicts if v.outcome == "skipped")
-    return [f"skipped: {count:,} x {reason}" for reason, count in reasons.most_common()]
+    found = reasons.counted(v for v in verdicts if v.outcome == "skipped")
+    return [f"skipped: {count:,} x {reason}" for reason, count in found]
 
 
 def _waived(verdicts: Sequence[Verdict]) -> list[str]:
@@ -168,9 +169,14 @@ def _ranked(found: Sequence[Suspect]) -> list[Suspect]:
     for suspect in found:
         alike[suspect.confidence, suspect.explanation].append(suspect)
     return [
-        replace(same[0], place=where([s.place for s in same])) if len(same) > 1 else same[0]
+        _as_one(same, where([s.place for s in same])) if len(same) > 1 else same[0]
         for same in alike.values()
     ]
+
+
+def _as_one(same: Sequence[Suspect], place: str) -> Suspect:
+    first = same[0]
+    return replace(first, place=place, advice=first.advice.replace(first.place, place))
 
 
 def _by_check(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

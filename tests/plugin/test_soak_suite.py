@@ -80,7 +80,7 @@ def test_what_gets_worse_is_named_and_nothing_else(site: pytest.Pytester) -> Non
     done.stdout.fnmatch_lines(
         [
             "soak: 7 of 7 windows of 18 s, 2.1 min of 2.1 min, 4 ports",
-            "  so far: * flaps (gpu002:rail1); 0 uncorrectable blocks; BER behind FEC of every*",
+            "  shown: * flaps (gpu002:rail1); 0 uncorrectable blocks; BER behind FEC of every*",
         ]
     )
 

@@ -44,6 +44,10 @@ CATALOGUE = {
 }
 
 
+#: More names than these are not listed: the nearest one is told.
+LISTED = 20
+
+
 def inject(
     nodes: Sequence[Node], faults: Iterable[str], known: Mapping[str, Fault] = CATALOGUE
 ) -> tuple[Node, ...]:
@@ -106,6 +110,8 @@ def _has_layer(fault: Fault, port: Port) -> bool:
 def _choice(got: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(got, names, n=1)
+    if not near and len(names) > LISTED:
+        near = difflib.get_close_matches(got, names, n=1, cutoff=0.0)
     return near[0] if near else f"one of {', '.join(names)}"
 
 

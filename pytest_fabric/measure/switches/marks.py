@@ -37,7 +37,7 @@ def _unmarked(far: Far, window: Window) -> str | None:
     if not far.lossless or not far.has_ecn:
         return f"profile {far.profile.name} declares no lossless priority with ECN"
     if str(far.port) not in window.receivers:
-        return f"no incast of this run ended at {far.port}: nothing had to be marked"
+        return "no incast of this run ended there: nothing had to be marked"
     if "marks" not in window.after:
         return "the site has captured no marks.txt (`wredstat -j`)"
     try:

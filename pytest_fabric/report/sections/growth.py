@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pytest_fabric.judge.soak import Link
 from pytest_fabric.metrics import KEPT, MEANINGS
 from pytest_fabric.report.places import fold, ports_of
 from pytest_fabric.report.sections import markup
@@ -14,6 +15,11 @@ from pytest_fabric.results import Growth, Measurement
 
 #: So many ports stand in the table: those that grew most.
 PORTS = 200
+
+#: What a soak reads of each link between its windows; the first two must not grow.
+COUNTED = {"flaps": "link_downed", "lost": "blocks beyond FEC"}
+READ = {"flaps": "links lost", "lost": "blocks beyond FEC", "corrected": "bits that FEC corrected"}
+SOAKED = "over the soak"
 
 Kind = tuple[str, str]
 
@@ -33,7 +39,7 @@ def section(record: RunRecord) -> list[str]:
         return ["<h2>Counters</h2>", f"<p>{markup.mark('error', record.kept.problem)}</p>"]
     seen = watched(record)
     parts = [*_grown(record), *_looked_at(record, seen), *_untold(record), *_rates(record)]
-    return ["<h2>Counters</h2>", *parts] if seen or len(parts) > 1 else []
+    return ["<h2>Counters</h2>", *parts] if seen or _links(record) or len(parts) > 1 else []
 
 
 def windows(record: RunRecord) -> Iterator[Measurement]:
@@ -63,8 +69,12 @@ def _grown(record: RunRecord) -> list[str]:
         for grown in window.growth:
             if grown.delta and grown.meaning in KEPT:
                 sums[grown.port][_kind(grown)] += grown.delta
+    for port, link in _links(record).items():
+        counts = {(title, SOAKED): link.sums.get(name) for name, title in COUNTED.items()}
+        sums[port].update({kind: count for kind, count in counts.items() if count})
+    sums = defaultdict(Counter, {port: counts for port, counts in sums.items() if counts})
     found = {kind for counts in sums.values() for kind in counts}
-    kinds = sorted(found, key=lambda kind: (KEPT.index(kind[0]), kind[1]))
+    kinds = sorted(found, key=lambda kind: (_rank(kind), kind[1]))
     if not kinds:
         return ["<p>No counter that tells of errors or congestion grew.</p>"]
     bad = _failed(record)
@@ -82,6 +92,15 @@ def _grown(record: RunRecord) -> list[str]:
         markup.table(("port", *(_title(kind) for kind in kinds)), rows),
         *more,
     ]
+
+
+def _links(record: RunRecord) -> Mapping[str, Link]:
+    """Return what a soak has seen of each link; nothing of a run without one."""
+    return {} if record.run.soak is None else record.run.soak.links
+
+
+def _rank(kind: Kind) -> int:
+    return KEPT.index(kind[0]) if kind[0] in KEPT else len(KEPT)
 
 
 def _kind(grown: Growth) -> Kind:
@@ -119,7 +138,7 @@ def _looked_at(record: RunRecord, seen: dict[str, Watched]) -> list[str]:
     groups: dict[frozenset[str], list[str]] = defaultdict(list)
     for port, one in seen.items():
         groups[one.meanings].append(port)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for meanings, ports in groups.items():
         count = [seen[port].windows for port in ports]
         seconds = [seen[port].seconds for port in ports]
@@ -135,12 +154,36 @@ def _looked_at(record: RunRecord, seen: dict[str, Watched]) -> list[str]:
                 markup.safe(_words(missing) or "none"),
             )
         )
-    blind = [port for port in record.run.declared if port not in seen]
+    rows += _soaked(_links(record))
+    known = {*seen, *_links(record)}
+    blind = [port for port in record.run.declared if port not in known]
     if blind:
         none = markup.mark("error", "nothing was read")
         rows.append((markup.safe(fold(blind)), none, "0", "0 s", "", ""))
     head = ("ports", "counters", "windows", "for", "looked at", "the driver has none for")
     return ["<h3>What was looked at</h3>", markup.table(head, rows)] if rows else []
+
+
+def _soaked(links: Mapping[str, Link]) -> list[tuple[str, ...]]:
+    """Return what was read of links before and after the windows of a soak, alike ones in a row."""
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for port, link in links.items():
+        read = [title for name, title in READ.items() if name in link.sums]
+        if any(celsius == celsius for celsius in link.celsius):
+            read.append("module temperature")
+        problems = {**link.problems, **link.inapplicable}
+        groups[tuple(read), tuple(dict.fromkeys(problems.values()))].append(port)
+    return [
+        (
+            markup.safe(fold(ports)),
+            "of the link",
+            _span(min(links[p].windows for p in ports), max(links[p].windows for p in ports)),
+            f"{min(links[p].seconds for p in ports):,.0f} s",
+            markup.safe(", ".join(read) or "nothing"),
+            markup.safe("; ".join(problems) or "none"),
+        )
+        for (read, problems), ports in groups.items()
+    ]
 
 
 def _untold(record: RunRecord) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_fabric.report import summary
 from pytest_fabric.report.places import fold
+from pytest_fabric.report.reasons import reason
 from pytest_fabric.report.sections import markup
 from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.results import Verdict
@@ -42,20 +43,19 @@ Row = tuple[str, str, str, str]
 
 def _excluded(excluded: Mapping[str, str]) -> list[Row]:
     by_reason: dict[str, list[str]] = defaultdict(list)
-    for node, reason in excluded.items():
-        by_reason[reason].append(node)
-    return [("excluded", fold(nodes), reason, "") for reason, nodes in by_reason.items()]
+    for node, why in excluded.items():
+        by_reason[why].append(node)
+    return [("excluded", fold(nodes), why, "") for why, nodes in by_reason.items()]
 
 
 def _by_reason(verdicts: Iterable[Verdict], outcome: str, word: str) -> list[Row]:
     groups: dict[str, list[Verdict]] = defaultdict(list)
     for v in verdicts:
         if _outcome(v) == outcome:
-            message = (v.message or "").strip().split("\n", 1)[0]
-            groups[message.removeprefix(f"{v.target}: ") or v.check].append(v)
+            groups[reason(v)].append(v)
     rows = [
-        (f"{len(found):,} {word}", _where(found), reason, _checks(found))
-        for reason, found in groups.items()
+        (f"{len(found):,} {word}", _where(found), why, _checks(found))
+        for why, found in groups.items()
     ]
     left = len(rows) - REASONS
     return [*rows[:REASONS], *([(f"and {left:,} more reasons", "", "", "")] if left > 0 else [])]

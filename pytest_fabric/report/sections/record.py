@@ -15,6 +15,7 @@ from pytest_fabric.report.covered import Coverage, coverage
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
 from pytest_fabric.report.suspects import Suspect
+from pytest_fabric.report.tickets.advised import with_advice
 from pytest_fabric.results import Fact, Measured, NodeFacts, RdmaPort, Reading, Verdict
 
 
@@ -78,10 +79,10 @@ class RunRecord:
         retest = None if self.about is None else self.about.retest
         return {} if retest is None else retest.tried
 
-    @property
+    @cached_property
     def suspects(self) -> list[Suspect]:
-        """Return the places that failures point to."""
-        return self.run.suspected
+        """Return the places that failures point to, with what to do next about each."""
+        return with_advice(self.run)
 
     def device(self, port: str) -> RdmaPort | None:
         """Return what a node says of a declared port, None where it is not there."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
 from pytest_fabric.report.places import fold
+from pytest_fabric.report.reasons import counted
 from pytest_fabric.report.sections import markup
 from pytest_fabric.report.sections.growth import Watched
 from pytest_fabric.report.signoff import rows
@@ -43,7 +44,7 @@ th {background: #eee}
 .metrics td, .metrics th {white-space: nowrap; overflow-wrap: normal}
 .metrics td:nth-child(7) {white-space: normal; overflow-wrap: anywhere; width: 99%}
 .metrics td:first-child {white-space: normal; min-width: 16em}
-.sign td {height: 3.2em; width: 33%; color: #555}
+.sign td {height: 6em; width: 33%; color: #555}
 @media screen {body {margin: 8mm auto}}
 """
 
@@ -170,9 +171,7 @@ def _run(sheet: Sheet) -> list[tuple[str, str]]:
 
 
 def _unchecked(sheet: Sheet) -> list[str]:
-    reasons = Counter(
-        (v.message or v.check).strip().split("\n", 1)[0] for v in sheet.outcomes("skipped")
-    ).most_common()
+    reasons = counted(sheet.outcomes("skipped"))
     if not reasons:
         return []
     left = len(reasons) - UNCHECKED
@@ -206,7 +205,7 @@ def _scale(parts: Sequence[str]) -> float:
 
 def _lines(parts: Sequence[str], scale: float) -> int:
     """Return how many lines of a page parts take, rather too many than too few."""
-    count = 8  # the title, the state, and the room of signatures
+    count = 11  # the title, the state, and the room of signatures
     for part in parts:
         wide = LIMIT if part.startswith('<div class="metrics">') else WIDE
         for row in re.split(r"<tr>|<li>|<h2>|<p>", part)[1:]:

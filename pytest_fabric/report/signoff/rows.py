@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fabric.judge.soak import span
 from pytest_fabric.report import text
 from pytest_fabric.report.places import fold
-from pytest_fabric.report.sections.growth import Watched
+from pytest_fabric.report.sections.growth import COUNTED, Watched
 from pytest_fabric.report.sections.series import hop_class, series
 from pytest_fabric.report.signoff.sheet import MEASURED, Sheet
+from pytest_fabric.report.soak import claim
 from pytest_fabric.results import Exposure, Fact, Verdict
 
 #: Facts of ports that have a row, with how people call them.
@@ -114,7 +116,24 @@ def exposures(sheet: Sheet, watched: Mapping[str, Watched]) -> list[tuple[str, s
         least = min(one.seconds for one in windows)
         words = f"in windows of {least:,.0f} s or more per port" + _without(sheet, len(windows))
     found.append(("links lost under load", words))
-    return found
+    return [*found, *_soaked(sheet)]
+
+
+def _soaked(sheet: Sheet) -> list[tuple[str, str]]:
+    """Return what a soak has shown of the links of a sheet; nothing of a run without one."""
+    soak = sheet.record.run.soak
+    links = {} if soak is None else {p: soak.links[p] for p in sheet.ports if p in soak.links}
+    if soak is None or not links:
+        return []
+    flaps, lost = (sum(link.sums.get(name, 0) for link in links.values()) for name in COUNTED)
+    told = f"{span(min(link.seconds for link in links.values()))} or more per port: {flaps:,} links"
+    told += f" lost, {lost:,} blocks beyond FEC"
+    clean = [link for link in links.values() if link.sums.get("lost") == 0]
+    if len(clean) == len(links):
+        told += f"; BER behind FEC below {claim(clean):.2g} at each"
+    return [
+        ("soak", told + _without(sheet, len(links)) + (f"; {soak.short}" if soak.short else ""))
+    ]
 
 
 def _without(sheet: Sheet, count: int) -> str:
@@ -151,15 +170,17 @@ def versions(sheet: Sheet) -> list[tuple[str, str]]:
     facts = [record.kept.facts[node] for node in nodes if node in record.kept.facts]
     cards: Counter[str] = Counter()
     drivers: Counter[str] = Counter()
+    told_by = {port: record.facts.get(port, {}).get("firmware.driver") for port in sheet.ports}
     for port in sheet.ports:
         rdma = record.device(port)
         if rdma is not None:
             cards[f"{rdma.psid or 'no PSID'}: {rdma.firmware or 'not told'}"] += 1
-            drivers[rdma.driver] += 1
+            said = told_by[port]
+            drivers[str(said.value) if said is not None and said.value else rdma.driver] += 1
     silent = [node for node in nodes if node not in record.kept.facts]
     told = [
         ("firmware by board", _counts(cards)),
-        ("driver", _counts(drivers, _words(sheet, "firmware.driver"))),
+        ("driver", _counts(drivers)),
         ("kernel", _counts(Counter(one.kernel for one in facts))),
         ("perftest", _counts(Counter(one.perftest or "not there" for one in facts))),
         ("switch OS", _switch(sheet)),
@@ -167,12 +188,8 @@ def versions(sheet: Sheet) -> list[tuple[str, str]]:
     return [*told, *([("not known", fold(silent))] if silent else [])]
 
 
-def _words(sheet: Sheet, metric: str) -> Counter[str]:
-    return Counter(str(fact.value) for fact in _facts(sheet, metric) if fact.value)
-
-
-def _counts(*counted: Counter[str]) -> str:
-    told = [f"{name} ({count})" for one in counted for name, count in one.most_common(4)]
+def _counts(counted: Counter[str]) -> str:
+    told = [f"{name} ({count})" for name, count in counted.most_common(4)]
     return ", ".join(told) or "not told"
 
 

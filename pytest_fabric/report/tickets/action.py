@@ -18,6 +18,9 @@ STEPS = (
     *("configure", "measure", "investigate"),
 )
 
+#: Statistics that are the few late ones of many messages.
+TAILS = frozenset({"p99", "p999", "max"})
+
 #: Light weaker than this, in dBm, on every lane: no fibre, or nobody sends.
 DARK_DBM = -30.0
 
@@ -86,6 +89,8 @@ def _cable(scene: Scene) -> tuple[str, list[Rung]]:
         return "the module is too warm", [cool, _swap(scene), _rma_module(scene)]
     own = sorted(name for name in metrics if name.partition(".")[0] in ("link", "switch", "module"))
     damage = sorted(name for name in metrics if name.endswith(".growth"))
+    if not own and not damage and metrics and all(map(_is_tail, metrics)):
+        return "only tails of its pairs say so", [_host(scene), _swap(scene), _rma(scene)]
     if not own and not metrics & (ERRORS | {"link_downed.growth"}):
         return "only its pairs say so, no fact of the port does", [_swap(scene), _rma(scene)]
     reseat = (
@@ -96,6 +101,17 @@ def _cable(scene: Scene) -> tuple[str, list[Rung]]:
     why = f"signal: {', '.join([*own, *damage])}"
     ladder = [reseat, *(optical if scene.light_dbm is not None else []), _swap(scene), _rma(scene)]
     return why, ladder
+
+
+def _is_tail(metric: str) -> bool:
+    return metric.rpartition(".")[2] in TAILS
+
+
+def _host(scene: Scene) -> Rung:
+    """A cable that makes messages late damages some, which counters show: the host comes first."""
+    node = scene.part.place.partition(":")[0]
+    words = f"look at {node}: power saving, interrupts or other work on the core, hyperthreads"
+    return "investigate", f"{words}; no counter speaks for the cable of {scene.part.place}"
 
 
 def _is_dark(scene: Scene) -> bool:
