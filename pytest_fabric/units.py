@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_fabric.errors import UnitError
@@ -120,3 +121,23 @@ def render(number: float, unit: str) -> str:
     if number == 0:
         return f"0 {unit}"
     return str(Scaled(number, unit).render(prec=3))
+
+
+#: Prefixes of the units that columns show, the largest first.
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"))
+COLUMNS = ("s", "b/s", "B/s", "/s", "T/s")
+
+
+def alike(numbers: Sequence[float], unit: str) -> list[str]:
+    """Return quantities that stand beside each other, with one prefix and as many decimals.
+
+    Two below ten and one above: `1.90 us` beside `1.89 us`, `390.0 Gb/s` beside `390.1 Gb/s`.
+    """
+    most = max((abs(number) for number in numbers), default=0.0)
+    if unit not in COLUMNS or not math.isfinite(most) or most == 0:
+        return [
+            render(number, unit) if math.isfinite(number) else str(number) for number in numbers
+        ]
+    scale, prefix = next((one for one in PREFIXES if most >= one[0]), (1e-9, "n"))
+    decimals = 2 if most / scale < 10 else 1
+    return [f"{number / scale:,.{decimals}f} {prefix}{unit}" for number in numbers]

@@ -218,7 +218,8 @@ def measured(found: Wanted) -> tuple[Retested, Path]:
 
     record = Shown(finished.read("retest", narrowed.directory)).record()
     name = found.earlier.path.name
-    result = retested.retested(found.ticket, name, record, found.controls)
+    before = retested.measured(found.earlier.verdicts)
+    result = retested.retested(found.ticket, name, record, found.controls, before)
     try:
         atomic.write(narrowed.directory / retested.FILE, records.dumps(result, indent=1) + "\n")
     except OSError as error:

@@ -12,8 +12,9 @@ from pytest_fabric.report import comparison as text
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold
 
-#: The bars of an interval: so many pixels for so many per cent to each side, and their height.
-HALF_PX, HALF_SHARE, HEIGHT_PX = 100, 0.25, 14
+#: The bars of an interval: so many pixels for so many per cent to each side, their height, and the
+#: radius of the dot, for which there is room beyond both ends.
+HALF_PX, HALF_SHARE, HEIGHT_PX, DOT_PX = 100, 0.25, 14, 4
 
 STYLE = """
 body {font: 14px/1.5 system-ui, sans-serif; margin: 2em; max-width: 75em; color: #222}
@@ -31,6 +32,8 @@ def page(found: Comparison) -> str:
         f"<h1>Comparison of runs: {_word(found.verdict)}</h1>",
         _table((), [[_safe(name), _safe(", ".join(names))] for name, names in runs]),
         "<h2>Numbers</h2>",
+        "<p>Values that were measured under load are compared with such values, values that were "
+        "measured alone with those.</p>",
         _table(
             ("verdict", "what", "change", "95 % confidence", "", "before and after", "pairs"),
             [row for finding in found.findings for row in _rows(finding)],
@@ -81,15 +84,15 @@ def _bar(effect: Effect) -> str:
     width = max(1.0, places[1] - places[0])
     middle = HEIGHT_PX / 2
     return (
-        f'<svg width="{2 * HALF_PX}" height="{HEIGHT_PX}">'
-        f'<line x1="{HALF_PX}" x2="{HALF_PX}" y1="0" y2="{HEIGHT_PX}" stroke="#999"/>'
+        f'<svg width="{2 * (HALF_PX + DOT_PX)}" height="{HEIGHT_PX}">'
+        f'<path d="M{HALF_PX + DOT_PX} 0V{HEIGHT_PX}" stroke="#999"/>'
         f'<rect x="{places[0]:.1f}" y="{middle - 2}" width="{width:.1f}" height="4" fill="#88a"/>'
-        f'<circle cx="{places[2]:.1f}" cy="{middle}" r="4" fill="#226"/></svg>'
+        f'<circle cx="{places[2]:.1f}" cy="{middle}" r="{DOT_PX}" fill="#226"/></svg>'
     )
 
 
 def _px(share: float) -> float:
-    return HALF_PX * (1 + max(-1.0, min(1.0, share / HALF_SHARE)))
+    return DOT_PX + HALF_PX * (1 + max(-1.0, min(1.0, share / HALF_SHARE)))
 
 
 def _facts(found: Comparison) -> Iterator[list[str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from pytest_fabric.report.blame import MEASURED
 from pytest_fabric.report.clean import clean_line
 from pytest_fabric.report.places import fold
 from pytest_fabric.report.sections.record import RunRecord
@@ -19,6 +21,9 @@ from pytest_fabric.results import Verdict
 FILE = "retest.json"
 
 MENDED, STILL_BAD, CHANGED, NOT_TOLD = "mended", "still bad", "changed", "not told"
+
+#: A check and its target.
+Asked = tuple[str, str]
 
 #: So many names are told in a reason.
 SHOWN = 3
@@ -73,14 +78,23 @@ def required(ticket: Ticket) -> list[Failed]:
     return [one for one in ticket.failed if ticket.place in one.target.split("..")]
 
 
-def retested(ticket: Ticket, earlier: str, record: RunRecord, controls: Sequence[str]) -> Retested:
-    """Return what a run that measured a ticket again says of it."""
+def retested(
+    ticket: Ticket,
+    earlier: str,
+    record: RunRecord,
+    controls: Sequence[str],
+    measured: AbstractSet[Asked] = frozenset(),
+) -> Retested:
+    """Return what a run that measured a ticket again says of it.
+
+    `measured` are the checks and targets that the earlier run has a value of.
+    """
     found = {(v.check, v.target): v for v in record.verdicts}
     checks = [
         Again(one.check, one.target, _outcome(found.get((one.check, one.target))))
         for one in required(ticket)
     ]
-    word, reasons = _concluded(ticket, checks, record.verdicts, controls)
+    word, reasons = _concluded(ticket, checks, record.verdicts, controls, measured)
     seen = Known(record)
     return Retested(
         ticket=ticket.id,
@@ -95,12 +109,21 @@ def retested(ticket: Ticket, earlier: str, record: RunRecord, controls: Sequence
     )
 
 
+def measured(verdicts: Iterable[Verdict]) -> AbstractSet[Asked]:
+    """Return the checks and targets of which a run has a value."""
+    return {(v.check, v.target) for v in verdicts if v.outcome in MEASURED}
+
+
 def _outcome(verdict: Verdict | None) -> str:
     return "not measured" if verdict is None else verdict.outcome
 
 
 def _concluded(
-    ticket: Ticket, checks: Sequence[Again], verdicts: Sequence[Verdict], controls: Sequence[str]
+    ticket: Ticket,
+    checks: Sequence[Again],
+    verdicts: Sequence[Verdict],
+    controls: Sequence[str],
+    measured: AbstractSet[Asked],
 ) -> tuple[str, list[str]]:
     """Return the word and the reasons: nothing is mended that was not measured."""
     bad = [one for one in checks if one.outcome in ("failed", "waived")]
@@ -109,8 +132,11 @@ def _concluded(
     others = [v for v in verdicts if (v.check, v.target) not in asked]
     mine = [v for v in others if set(ticket.places).intersection(v.target.split(".."))]
     theirs = [v for v in others if v not in mine and set(controls) & set(v.target.split(".."))]
+    known = [v for v in mine if (v.check, v.target) in measured]
+    fresh = [v for v in mine if (v.check, v.target) not in measured]
     new = [
-        *_told("now fails, and did not before", mine, ("failed", "waived")),
+        *_told("now fails, and did not before", known, ("failed", "waived")),
+        *_told("fails, and was not measured before", fresh, ("failed", "waived")),
         *_told("the fault may have moved: now fails", theirs, ("failed", "waived")),
     ]
     dumb = _told("could not be told", mine, ("error", "not run"))

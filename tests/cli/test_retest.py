@@ -62,7 +62,9 @@ def again(*verdicts: Verdict) -> retested.Retested:
         judged(BAD, "link.flaps", "passed", 0),
         judged(PAIRS[1], "ib_write_bw.1048576.average", "passed", 3.9e11),
     )
-    return retested.retested(ticket(), "run-1", record(with_these(*usual, *verdicts)), [SOUND])
+    now = record(with_these(*usual, *verdicts))
+    before = retested.measured(with_these(*usual))
+    return retested.retested(ticket(), "run-1", now, [SOUND], before)
 
 
 def test_a_ticket_is_mended_when_its_checks_hold() -> None:
@@ -90,6 +92,11 @@ def test_a_ticket_is_mended_when_its_checks_hold() -> None:
         (judged(PAIRS[0], "ib_write_lat.4.p99", "failed"), CHANGED, "now fails, and did not"),
         (judged(SOUND, "link.flaps", "failed"), CHANGED, "the fault may have moved: now fails"),
         (judged(BAD, "link.speed", "error"), NOT_TOLD, "could not be told"),
+        (
+            judged(f"{BAD}..{SOUND}", "ib_write_lat.4.p99", "failed"),
+            CHANGED,
+            "fails, and was not measured before: test_ib_write_lat_4_p99",
+        ),
     ],
 )
 def test_nothing_else_is_mended(verdict: Verdict, word: str, reason: str) -> None:
@@ -99,6 +106,16 @@ def test_nothing_else_is_mended(verdict: Verdict, word: str, reason: str) -> Non
     assert reason in "; ".join(found.reasons)
     assert bool(found.next_step) == (word == STILL_BAD)
     assert next(iter(retested.lines(found))) == f"cable-{BAD}: {word}"
+
+
+def test_a_part_that_is_still_bad_has_no_new_failures_where_nothing_was_measured() -> None:
+    """Its pairs with the controls are measured for the first time: they say the same once more."""
+    pair = judged(f"{BAD}..{SOUND}", "ib_write_bw.1048576.average", "failed")
+    found = again(judged(BAD, "link.flaps", "failed", 42), pair)
+
+    assert found.word == STILL_BAD
+    assert not [line for line in found.reasons if "did not before" in line]
+    assert [line for line in found.reasons if line.startswith("fails, and was not measured before")]
 
 
 def test_what_was_not_measured_is_not_mended() -> None:

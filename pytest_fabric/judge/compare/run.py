@@ -50,7 +50,7 @@ class Kind:
     hashed: bool
 
     def __str__(self) -> str:
-        company = ", alone" if self.alone else ""
+        company = ", alone" if self.alone else ", under load"
         paths = ", across leaves" if self.hashed else ""
         size = f" {render(self.bytes, 'B')}" if self.bytes else ""
         return f"{self.tool}{size} {self.metric}{company}{paths}"

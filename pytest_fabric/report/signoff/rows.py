@@ -16,6 +16,7 @@ from pytest_fabric.report.sections.series import hop_class, series
 from pytest_fabric.report.signoff.sheet import MEASURED, Sheet
 from pytest_fabric.report.soak import claim
 from pytest_fabric.results import Exposure, Fact, Verdict
+from pytest_fabric.units import alike
 
 #: Facts of ports that have a row, with how people call them.
 FACTS = {
@@ -73,9 +74,8 @@ def _row(title: str, hops: str, verdicts: Sequence[Verdict], is_worse_high: bool
         return Row(title, hops, 0, "none", "none", "none", limit, "error")
     model = valued[0]
     p1 = values[math.ceil(0.01 * len(values)) - 1]  # the nearest rank, from the worse side
-    worst_of, p1_of, median_of = (
-        text.value(replace(model, value=v)) for v in (values[0], p1, statistics.median(values))
-    )
+    shown = (values[0], p1, statistics.median(values))
+    worst_of, p1_of, median_of = alike(shown, model.unit or "")
     return Row(title, hops, len(values), worst_of, p1_of, median_of, limit, worst)
 
 

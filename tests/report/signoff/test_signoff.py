@@ -197,11 +197,11 @@ def test_worst_p1_and_median_are_those_of_the_worse_side() -> None:
 
     assert (first.count, first.worst, first.p1, first.median) == (
         210,
-        "210 us",
-        "208 us",
+        "210.0 us",
+        "208.0 us",
         "105.5 us",
     )
-    assert (second.worst, second.p1, second.median) == ("1 Gb/s", "3 Gb/s", "105.5 Gb/s")
+    assert (second.worst, second.p1, second.median) == ("1.0 Gb/s", "3.0 Gb/s", "105.5 Gb/s")
     assert first.hops == "same leaf"
 
 
