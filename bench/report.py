@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fabric.report.planned import Planned
@@ -119,21 +121,55 @@ def write(folder: Path) -> float:
     return time.monotonic() - began
 
 
-def opened(page: Path) -> float | None:
-    """Return the seconds in which chromium loads and draws a page, None without a chromium."""
+@dataclass(frozen=True)
+class Opened:
+    """What it takes to open a page: seconds that pass, and seconds of all processors."""
+
+    seconds: float
+    cpu_s: float
+
+
+def opened(page: Path) -> Opened | None:
+    """Return what chromium takes to load and draw a page, None without a chromium.
+
+    Its folder is a new one: what was kept of another page must not help.
+    """
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         return None
     shot = page.with_suffix(".png")
-    words = ["--headless", "--no-sandbox", "--disable-gpu", f"--screenshot={shot}"]
-    began = time.monotonic()
-    subprocess.run(
-        [browser, *words, "--window-size=1400,3000", page.as_uri()],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    return time.monotonic() - began
+    words = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        f"--screenshot={shot}",
+    ]
+    words += ["--disable-background-networking", "--window-size=1400,1000"]
+    with tempfile.TemporaryDirectory() as folder:
+        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [browser, *words, f"--user-data-dir={folder}", page.as_uri()],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Opened(time.monotonic() - began, cpu)
+
+
+def costs(page: Path, blank: Path) -> dict[str, float | None]:
+    """Return what a page takes beside an empty one: a ratio that is alike on every machine."""
+    usual, found = opened(blank), opened(page)
+    if usual is None or found is None:
+        return {"browser_alone_cpu_s": None, "open_cpu_s": None, "open_s": None, "ratio": None}
+    return {
+        "browser_alone_cpu_s": round(usual.cpu_s, 2),
+        "open_cpu_s": round(found.cpu_s, 2),
+        "open_s": round(found.seconds, 2),
+        "ratio": round(found.cpu_s / usual.cpu_s, 2),
+    }
 
 
 def main() -> None:
@@ -147,8 +183,7 @@ def main() -> None:
         "results": NODES * RAILS * len(CHECKS),
         "megabytes": round(page.stat().st_size / 1e6, 2),
         "write_s": round(seconds, 1),
-        "browser_alone_s": opened(blank),
-        "open_s": opened(page),
+        **costs(page, blank),
         "page": str(page),
     }
     print(json.dumps(found, indent=1))

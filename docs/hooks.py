@@ -15,7 +15,14 @@ from docs.reference import PAGES
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add a page for each entry of the table; an error in one ends the build."""
+    """Put a page for each entry of the table in the place of the file that stands for it.
+
+    The files are what links lead to where nothing is built. An error in a page ends the build.
+    """
     for name, page in PAGES.items():
-        files.append(File.generated(config, f"reference/{name}.md", content=page()))
+        place = f"reference/{name}.md"
+        stub = files.get_file_from_path(place)
+        if stub is not None:
+            files.remove(stub)
+        files.append(File.generated(config, place, content=page()))
     return files

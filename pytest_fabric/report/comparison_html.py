@@ -16,11 +16,14 @@ from pytest_fabric.report.places import fold
 #: radius of the dot, for which there is room beyond both ends.
 HALF_PX, HALF_SHARE, HEIGHT_PX, DOT_PX = 100, 0.25, 14, 4
 
+SCALE = f"-{100 * HALF_SHARE:.0f} % .. +{100 * HALF_SHARE:.0f} %"
+
 STYLE = """
-body {font: 14px/1.5 system-ui, sans-serif; margin: 2em; max-width: 75em; color: #222}
+body {font: 14px/1.5 system-ui, sans-serif; margin: 2em; max-width: 95em; color: #222}
 table {border-collapse: collapse; margin-bottom: 2em}
 td, th {border-bottom: 1px solid #ddd; padding: .2em .8em; text-align: left; vertical-align: top}
 .worse {color: #b00020; font-weight: bold} .better {color: #00701a; font-weight: bold}
+td:first-child, td:nth-child(3), td:nth-child(4), td:nth-child(6) {white-space: nowrap}
 .cannot {color: #8a6100} svg {vertical-align: middle}
 """
 
@@ -35,7 +38,7 @@ def page(found: Comparison) -> str:
         "<p>Values that were measured under load are compared with such values, values that were "
         "measured alone with those.</p>",
         _table(
-            ("verdict", "what", "change", "95 % confidence", "", "before and after", "pairs"),
+            ("verdict", "what", "change", "95 % confidence", SCALE, "before and after", "pairs"),
             [row for finding in found.findings for row in _rows(finding)],
         ),
         "<h2>Facts that changed</h2>",

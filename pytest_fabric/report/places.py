@@ -40,7 +40,8 @@ def fold(targets: Iterable[str]) -> str:
     pairs = [target for target in unique if is_pair(target)]
     ports = [target for target in unique if ":" in target and not is_pair(target)]
     nodes = [target for target in unique if ":" not in target and not is_pair(target)]
-    return ",".join(filter(None, (_fold_names(nodes), _fold_ports(ports), _fold_pairs(pairs))))
+    found = (_fold_names(nodes), _fold_ports(ports), _fold_pairs(pairs))
+    return ", ".join(_expressions(",".join(filter(None, found))))
 
 
 def _fold_names(names: Sequence[str]) -> str:

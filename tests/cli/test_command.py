@@ -146,7 +146,7 @@ def test_faults_are_listed_with_the_tests_that_catch_them(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("faults", "nosuch"), "expected a part of a fault's name, got 'nosuch'"),
+        (("faults", "pcie_widht"), 'a part of a fault\'s name such as "pcie_width", got'),
         (("faults", "--suites", "nowhere"), "expected a folder with tests"),
     ],
 )

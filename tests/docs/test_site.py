@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.samples import REPOSITORY
+from docs.reference import PAGES as REFERENCE
+from docs.reference.__main__ import main as printed
+from tests.docs.samples import PAGES, REPOSITORY
 
 #: Attributes by which a page loads something while it opens.
 LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(\S+?)[\"'\s>]")
@@ -46,9 +48,35 @@ def test_no_source_is_published(site: Path) -> None:
     assert not [*site.rglob("*.py"), *site.rglob("__pycache__")]
 
 
-def test_links_of_the_readme_lead_somewhere() -> None:
-    """Those of the pages are checked when the site is built."""
-    linked = re.findall(r"\]\((?!https?:)([^)#]+)", (REPOSITORY / "README.md").read_text())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere_where_nothing_is_built(page: Path) -> None:
+    """In a clone, and where it is hosted: the pages of the reference are not there yet."""
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
 
-    assert len(linked) > 10
-    assert not [one for one in linked if not (REPOSITORY / one).is_file()]
+    assert not [one for one in linked if not (page.parent / one).is_file()]
+    assert linked or page.name != "README.md"
+
+
+def test_each_page_of_the_reference_has_a_file_that_says_how_to_make_it() -> None:
+    folder = REPOSITORY / "docs" / "reference"
+
+    assert {path.stem for path in folder.glob("*.md")} == set(REFERENCE)
+    for name, made in REFERENCE.items():
+        said = (folder / f"{name}.md").read_text()
+        assert said.startswith(made().partition("\n")[0] + "\n")
+        assert f"$ python -m docs.reference {name}\n" in said
+
+
+def test_the_reference_is_built_from_the_code(site: Path) -> None:
+    """What stands in its place in a clone is not published."""
+    built = [page.read_text() for page in (site / "reference").rglob("*.html")]
+
+    assert [page for page in built if "ib_write_lat.p99" in page]
+    assert not [page for page in built if "python -m docs.reference" in page]
+
+
+def test_a_page_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(["metrics"]) == 0
+    assert capsys.readouterr().out == REFERENCE["metrics"]()
+    assert printed(["nonsense"]) == printed([]) == 4
+    assert "expected one of options, command" in capsys.readouterr().err

@@ -10,7 +10,10 @@ from pytest_fabric.report.sections import markup
 from pytest_fabric.report.sections.figures import figure, significant
 from pytest_fabric.report.sections.record import RunRecord
 from pytest_fabric.report.sections.series import SHOWN, Series, hop_class, series
-from pytest_fabric.units import render
+from pytest_fabric.units import alike
+
+#: What the table has of each metric, by the share of the values that do not exceed it.
+SHARES = (0, 0.01, 0.5, 0.99, 1)
 
 #: More lines than this are no help: limits that other pairs set differ for each pair.
 LINES = 3
@@ -61,10 +64,7 @@ def _rows(one: Series, leaves: Mapping[str, str]) -> list[list[str]]:
             markup.safe(one.title),
             markup.safe(name),
             f"{len(values):,}",
-            *(
-                markup.safe(render(percentile(values, share), one.unit))
-                for share in (0, 0.01, 0.5, 0.99, 1)
-            ),
+            *map(markup.safe, alike([percentile(values, share) for share in SHARES], one.unit)),
             markup.safe(told),
         ]
         for name, values in _classes(one, leaves).items()

@@ -40,6 +40,9 @@ footer {order: 2}
  font-weight: bold}
 .fabric .skipped {color: #555}
 .fabric .odd {color: #a8001c; font-weight: bold} .fabric-figure {overflow-x: auto}
+#results-table {color: #222} #results-table td {overflow-wrap: anywhere}
+#results-table .col-result, #results-table .col-duration {white-space: nowrap}
+.logwrapper {overflow: auto} .logwrapper .log {min-height: 0; padding-right: 8em}
 @media print {.fabric-figure {break-inside: avoid}}
 """
 

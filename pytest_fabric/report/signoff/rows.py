@@ -67,7 +67,9 @@ def _row(title: str, hops: str, verdicts: Sequence[Verdict], is_worse_high: bool
     outcomes = [v.outcome for v in verdicts]
     order = ("failed", "error", "not run", "waived", "passed")
     worst = next((name for name in order if name in outcomes), "error")
-    limits = dict.fromkeys(v.limit for v in verdicts if v.limit)
+    texts = dict.fromkeys(v.limit for v in verdicts if v.limit)
+    # A failure tells the clause that it misses, a pass all of them: one is part of the other.
+    limits = [one for one in texts if not any(one in other for other in texts if other != one)]
     plain = [replace(verdicts[0], limit=one, limit_source=None) for one in limits]
     limit = " or ".join(text.limit(one) for one in plain)
     if not values:

@@ -120,7 +120,7 @@ def _is_dark(scene: Scene) -> bool:
 
 def _ends(scene: Scene) -> str:
     found = [end.place for end in (scene.here, scene.there) if end is not None]
-    return " and ".join(found)
+    return " and ".join(found) or f"the cable of {scene.part.place}"
 
 
 def _swap(scene: Scene) -> Rung:
@@ -189,7 +189,12 @@ def _undecided(scene: Scene) -> tuple[str, list[Rung]]:
 
 def _elsewhere(scene: Scene) -> tuple[str, list[Rung]]:
     part = scene.part
-    what = {"switch": "the switch", "uplinks": "the links between"}.get(part.kind, "what is common")
-    words = f"look at {what} {part.place}: its counters, its settings, its other ports"
+    if part.metrics and all(name.startswith("firmware.") for name in part.metrics):
+        names = ", ".join(sorted(part.metrics))
+        words = f"make {names} alike on all of {part.place}: `by hand` of each failure shows which"
+        return "no part is broken: they differ", [("configure", f"{words} differ")]
+    places = {"switch": f"the switch {part.place}", "uplinks": f"the links between {part.place}"}
+    what = places.get(part.kind, f"what all of {part.place} have in common")
+    words = f"look at {what}: its counters, its settings, its other ports"
     also = f"; {part.advice}" if part.advice else ""
     return part.note or "what uses it fails", [("investigate", f"{words}{also}")]
