@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html as stdlib_html
 import json
 import re
@@ -224,7 +226,7 @@ def test_hostile_text_stays_text() -> None:
     )
     waiver = Waived(*[HOSTILE] * 5)
     parts = page(record(bad, kept, notes=[HOSTILE], baseline=[HOSTILE], waivers=[waiver]))
-    ours = "".join(part for part in parts if "plotly.js" not in part[:60])
+    ours = "".join(part for part in parts if figures.PACKED not in part[:60])
 
     plain = Checked([ours])
     assert not [script for script in plain.scripts if "alert" in script and "\\u003c" not in script]
@@ -237,11 +239,16 @@ def test_hostile_text_stays_text() -> None:
 def test_a_page_asks_nobody_for_anything() -> None:
     """Links stay within the page and the run directory; nothing is loaded (`src` fails anyway)."""
     parts = page(usual())
-    ours = "".join(part for part in parts if "plotly.js" not in part[:60])
+    ours = "".join(part for part in parts if figures.PACKED not in part[:60])
 
     assert "http" not in ours
     assert "url(" not in ours
-    assert sum("plotly.js v" in part[:60] for part in parts) == 1
+    [packed] = [part for part in parts if figures.PACKED in part[:60]]
+    found = re.fullmatch(
+        r'<script type="text/plain" id="[a-z-]+">([A-Za-z0-9+/=]+)</script>', packed
+    )
+    assert found is not None
+    assert b"plotly.js v" in gzip.decompress(base64.b64decode(found[1]))[:60]
 
 
 def test_without_pairs_there_is_no_plotly() -> None:
@@ -266,7 +273,16 @@ def test_ten_thousand_results_stay_below_fifteen_megabytes() -> None:
         rows += len(stdlib_html.escape(json.dumps(frame)).replace("&#x27;", "&#39;"))
 
     assert len(found.verdicts) > 10_000
-    assert rows + sum(map(len, page(found))) < 15e6
+    assert rows + sum(map(len, page(found))) < 12e6
+
+
+def test_nothing_is_drawn_before_it_is_near_to_be_seen() -> None:
+    """Reading five megabytes of scripts is most of what it takes to open a small report."""
+    scripts = [part for part in page(usual()) if part.startswith("<script>")]
+
+    assert sum(map(len, scripts)) < 10_000
+    assert any("IntersectionObserver" in script for script in scripts)
+    assert any("beforeprint" in script for script in scripts)
 
 
 def test_many_passed_results_wait_for_their_box() -> None:
