@@ -37,11 +37,11 @@ def test_what_is_worse_and_better_is_counted_and_named(tmp_path: Path) -> None:
 
     assert lines(now, baseline) == [
         "compared with baseline (3 runs): 32 values: 4 worse, 8 better, 20 same",
-        "  worse: 2 x ib_write_lat 4 B median  "
+        "  worse: 2 x ib_write_lat 4 B median, under load  "
         "gpu001:rail0..gpu002:rail0, gpu002:rail0..gpu003:rail0 (at most 4 us -> 5.2 us)",
-        "  worse: 2 x ib_write_lat 4 B P99  "
+        "  worse: 2 x ib_write_lat 4 B P99, under load  "
         "gpu001:rail0..gpu002:rail0, gpu002:rail0..gpu003:rail0 (at most 8 us -> 10.4 us)",
-        "  better: 8 x ib_write_bw 1 MiB average  "
+        "  better: 8 x ib_write_bw 1 MiB average, under load  "
         "8 pairs among gpu[001-008]:rail0 (at most 380 Gb/s -> 399 Gb/s)",
     ]
 

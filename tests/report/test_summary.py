@@ -272,7 +272,7 @@ def test_values_of_several_limits_are_not_mixed() -> None:
     """A range is shown only of values that were held against one limit."""
     mixed = [verdict("a", "failed"), verdict("b", "failed", limit="<= 9 us")]
 
-    assert "  2 x test_p99  a,b" in lines(Run([], mixed, [], {}))
+    assert "  2 x test_p99  a, b" in lines(Run([], mixed, [], {}))
 
 
 def test_the_run_directory_is_never_cut() -> None:
