@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ DATA = Path(__file__).parents[1] / "data"
 NAMES = tuple(tool for tool in TOOLS if tool != "perftest")
 
 
+@cache
 def _cases(status: int | None = None) -> list[tuple[str, str]]:
     found = [
         (tool, path.stem, json.loads(path.read_text())["status"])
@@ -28,6 +30,7 @@ def _cases(status: int | None = None) -> list[tuple[str, str]]:
     return [(tool, case) for tool, case, wanted in found if status in (None, wanted)]
 
 
+@cache
 def _text(tool: str, case: str) -> str:
     return (DATA / tool / f"{case}.txt").read_bytes().decode(errors="replace")
 
