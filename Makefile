@@ -1,6 +1,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Tests start hundreds of processes: without bytecode each compiles the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo prove test lint types docs unit real clean
 

@@ -6,6 +6,8 @@ deprecation in a library must not fail a cable.
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,13 @@ HERE = Path(__file__).parent
 # Machines are shared: how long one example takes says nothing about the code.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
+
+# Hundreds of tests start a pytest or a lab: without bytecode each compiles the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell that is not interactive lets its background jobs ignore Ctrl-C, and so would every child.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
