@@ -24,8 +24,8 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev  ## The documentation, into site/: a warning is an error, and nothing is fetched
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-unit: $(VENV)/.dev  ## Most of these wait for processes: three at a time on two cores
-	$(BIN)/pytest tests --ignore=tests/real -n 3 --dist=loadfile
+unit: $(VENV)/.dev  ## Most of these wait for processes: three at a time on two cores, slow files first
+	$(BIN)/pytest tests --ignore=tests/real -n 3 --dist=loadfile --no-loadscope-reorder
 
 real: $(VENV)/.dev  ## Two virtual machines with Soft-RoCE and real perftest
 	$(BIN)/pytest tests/real

@@ -27,8 +27,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+#: Folders whose tests start processes: a file of these takes minutes, the others seconds.
+SLOW = ("plugin", "docs", "cli", "examples", "transport")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests below this folder."""
+    """Mark the tests below this folder, and let those that take longest begin first."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.filterwarnings("error"))
+    items.sort(key=_is_quick)
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    return not any(item.path.is_relative_to(HERE / folder) for folder in SLOW)

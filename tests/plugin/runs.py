@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+# A run within this process drops what it imports: what is here before stays, and takes no time.
+import pytest_fabric.activate
+import pytest_fabric.active
+import pytest_fabric.parametrize  # noqa: F401
 from pytest_fabric.report.records import read_verdicts
 from pytest_fabric.results import Verdict
 
@@ -21,6 +25,11 @@ def run(
     """Run suites with faults, each `name@place`."""
     injected = (f"--fabric-fault={fault}" for fault in faults)
     return site.runpytest_subprocess(*suites, *injected, *options)
+
+
+def at_once(site: pytest.Pytester, *words: str) -> pytest.RunResult:
+    """Run pytest within this process: for what ends before anything is measured."""
+    return site.runpytest_inprocess(*words)
 
 
 def unplanned(text: str) -> str:

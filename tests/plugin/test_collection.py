@@ -6,6 +6,8 @@ import pytest
 
 from tests.clusters import TEXT
 
+from .runs import at_once
+
 SUITE = """
 from pytest_fabric import ib_write_lat, measure, port_facts, us
 
@@ -36,7 +38,7 @@ def test_ids_come_from_the_inventory_and_nobody_is_contacted(pytester: pytest.Py
     """Collection knows every item without a network."""
     suite(pytester, cluster=TEXT.replace("transport: lab", "transport: ssh"))
 
-    done = pytester.runpytest_subprocess("--collect-only", "-q")
+    done = at_once(pytester, "--collect-only", "-q")
 
     assert done.ret == 0
     done.stdout.fnmatch_lines(
@@ -54,7 +56,7 @@ def test_ids_select_with_k(pytester: pytest.Pytester) -> None:
     """`:` and `..` are safe in -k."""
     suite(pytester)
 
-    done = pytester.runpytest_subprocess("--collect-only", "-q", "-k", "gpu001:rail0..gpu002:rail0")
+    done = at_once(pytester, "--collect-only", "-q", "-k", "gpu001:rail0..gpu002:rail0")
 
     done.stdout.fnmatch_lines(["*1/4 tests collected*"])
 
@@ -93,7 +95,7 @@ def test_a_wrong_key_is_one_line_with_its_place(
     """Whether the file was named or found, the error is the same."""
     suite(pytester, cluster=TEXT.replace("pairs:", "piars:"))
 
-    done = pytester.runpytest_subprocess(*options)
+    done = at_once(pytester, *options)
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: cluster.yaml:18: *piars*pairs*"])
@@ -104,8 +106,8 @@ def test_a_broken_inventory_leaves_help_alone(pytester: pytest.Pytester) -> None
     """`pytest --help` must work while the file is being mended."""
     suite(pytester, cluster="wrong: [")
 
-    assert pytester.runpytest_subprocess("--help").ret == 0
-    assert pytester.runpytest_subprocess("--markers").ret == 0
+    assert at_once(pytester, "--help").ret == 0
+    assert at_once(pytester, "--markers").ret == 0
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_wrong_use_is_one_line(pytester: pytest.Pytester, test: str, message: st
     """A slip in a suite is told with the test's name, and nothing runs."""
     suite(pytester, f"from pytest_fabric import *\n\n{test}\n")
 
-    done = pytester.runpytest_subprocess()
+    done = at_once(pytester)
 
     assert done.ret == 4
     done.stderr.fnmatch_lines([f"ERROR: {message}"])
@@ -137,7 +139,7 @@ def test_an_empty_list_of_pairs_is_an_error(pytester: pytest.Pytester) -> None:
     """One node makes no pair: that must not pass as `no tests`."""
     suite(pytester)
 
-    done = pytester.runpytest_subprocess("--fabric-nodes=gpu001", "-k", "test_p99")
+    done = at_once(pytester, "--fabric-nodes=gpu001", "-k", "test_p99")
 
     assert done.ret == 10
     done.assert_outcomes(errors=1)
@@ -148,7 +150,7 @@ def test_unknown_nodes_are_refused(pytester: pytest.Pytester) -> None:
     """A slip in a node set must not test fewer nodes in silence."""
     suite(pytester)
 
-    done = pytester.runpytest_subprocess("--fabric-nodes=gpu[001-003]")
+    done = at_once(pytester, "--fabric-nodes=gpu[001-003]")
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-nodes: expected nodes of cluster.yaml, got gpu003"])
@@ -158,7 +160,7 @@ def test_faults_need_the_lab(pytester: pytest.Pytester) -> None:
     """A real fabric is never broken by an option."""
     suite(pytester, cluster=TEXT.replace("transport: lab", "transport: ssh"))
 
-    done = pytester.runpytest_subprocess("--fabric-fault=ssh_down@gpu001")
+    done = at_once(pytester, "--fabric-fault=ssh_down@gpu001")
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-fault: expected transport lab*"])
@@ -174,7 +176,7 @@ def test_a_marker_of_the_same_name_of_another_project_is_left_alone(
         cluster=None,
     )
 
-    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    at_once(pytester).assert_outcomes(passed=1)
 
 
 def test_a_layer_is_a_marker(pytester: pytest.Pytester) -> None:
@@ -183,7 +185,7 @@ def test_a_layer_is_a_marker(pytester: pytest.Pytester) -> None:
     suite(pytester)
     pytester.makepyfile(test_1_link=check.format("a"), test_3_reach=check.format("b"))
 
-    done = pytester.runpytest_subprocess("--collect-only", "-q", "-m", "link", "--strict-markers")
+    done = at_once(pytester, "--collect-only", "-q", "-m", "link", "--strict-markers")
 
     ids = [line for line in done.outlines if "::" in line]
     assert ids

@@ -9,7 +9,7 @@ import pytest
 
 from tests.clusters import TEXT
 
-from .runs import latest, told, verdicts
+from .runs import at_once, latest, told, verdicts
 
 SUITE = """
 from pytest_fabric import ib_write_lat, measure
@@ -122,7 +122,7 @@ def test_what_there_is_to_compare_with_is_missing(small: pytest.Pytester, tmp_pa
         ("--fabric-baseline", str(tmp_path)),
         ("--fabric-baseline", "latest", "--fabric-no-baseline"),
     ):
-        done = run(small, *options)
+        done = at_once(small, "test_lat.py", *options)
 
         assert done.ret == 4
         done.stderr.fnmatch_lines(["ERROR: --fabric-*baseline: expected *"])

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fabric.report.records import read_measurements
 
-from .runs import bad, latest, run
+from .runs import at_once, bad, latest, run
 
 PAIRS = """\
 pairs:
@@ -69,7 +69,7 @@ def test_a_sound_fabric_has_nothing_to_follow_up(listed: pytest.Pytester) -> Non
 
 
 def test_a_replay_measures_nothing_more(listed: pytest.Pytester) -> None:
-    done = run(listed, "--fabric-replay=latest", "--fabric-localise")
+    done = at_once(listed, "suites", "--fabric-replay=latest", "--fabric-localise")
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-replay: expected no --fabric-localise beside it*"])

@@ -18,7 +18,7 @@ import pytest
 from pytest_fabric.report.records import read_measurements
 from pytest_fabric.results import Verdict
 
-from .runs import bad, latest, run, verdicts
+from .runs import at_once, bad, latest, run, verdicts
 
 
 def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.Pytester) -> None:
@@ -138,7 +138,7 @@ def test_trouble_is_an_error_with_one_line(site: pytest.Pytester, fault: str, me
 
 def test_an_unknown_fault_is_refused(site: pytest.Pytester) -> None:
     """A slip in a fault's name must not test a healthy lab."""
-    done = run(site, "--fabric-fault=latency_tial@gpu002:rail1")
+    done = at_once(site, "suites", "--fabric-fault=latency_tial@gpu002:rail1")
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: *latency_tail*"])
@@ -351,7 +351,7 @@ def test_an_unwritable_junit_file_is_told_before_anything_is_measured(
     site: pytest.Pytester,
 ) -> None:
     """Not after hours."""
-    done = run(site, "--fabric-junit=suites")
+    done = at_once(site, "suites", "--fabric-junit=suites")
 
     assert done.ret == 4
     done.stderr.fnmatch_lines(["ERROR: --fabric-junit: cannot write there: *"])

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from .runs import at_once
+
 #: Tests of ours: one that finds a fault of ours, one that does not, one that always fails.
 SUITE = """\
 from pytest_fabric import catches, host_facts, measure, port_facts
@@ -146,7 +148,7 @@ def test_faults_of_a_hook_are_proven_and_what_is_wanting_is_told(site: pytest.Py
 def test_what_makes_no_sense_beside_a_proof_is_refused(
     site: pytest.Pytester, options: list[str], message: str
 ) -> None:
-    done = site.runpytest_subprocess("suites/test_1_link.py", "--fabric-prove", *options)
+    done = at_once(site, "suites/test_1_link.py", "--fabric-prove", *options)
 
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([f"ERROR: {message}*"])
@@ -155,7 +157,7 @@ def test_what_makes_no_sense_beside_a_proof_is_refused(
 def test_real_machines_are_never_broken(site: pytest.Pytester) -> None:
     cluster = site.path / "cluster.yaml"
     cluster.write_text(cluster.read_text().replace("transport: lab", "transport: ssh"))
-    done = site.runpytest_subprocess("suites/test_1_link.py", "--fabric-prove")
+    done = at_once(site, "suites/test_1_link.py", "--fabric-prove")
 
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines(

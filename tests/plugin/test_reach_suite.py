@@ -9,7 +9,7 @@ import pytest
 from pytest_fabric.report.records import read_measurements
 from tests.lab.clusters import INFINIBAND
 
-from .runs import ended, latest, run, verdicts
+from .runs import at_once, ended, latest, run, verdicts
 
 #: Beside the suite of reach, a check with small messages and one with large ones.
 ASKED = "test_3_reach or (test_small_write_p99 and not p999) or test_page_write_p99"
@@ -98,7 +98,7 @@ def test_a_ping_is_resumed_replayed_and_planned(site: pytest.Pytester) -> None:
     made = read_measurements(first / "measurements.jsonl")
     assert sorted(len(m.reach) for m in made) == [0, 1, 2]
 
-    replayed = run(site, *chosen, f"--fabric-replay={first}")
+    replayed = at_once(site, "suites", *chosen, f"--fabric-replay={first}")
     assert replayed.ret == 0
     assert {v.outcome for v in verdicts(site)} == {"passed"}
     resumed = run(site, *chosen, f"--fabric-resume={first}")
@@ -106,6 +106,6 @@ def test_a_ping_is_resumed_replayed_and_planned(site: pytest.Pytester) -> None:
     again = read_measurements(latest(site) / "measurements.jsonl")
     assert [m.reach for m in again] == [m.reach for m in made]
 
-    plan = run(site, *chosen, "--fabric-plan").stdout.str()
+    plan = at_once(site, "suites", *chosen, "--fabric-plan").stdout.str()
     assert "1 x 7.0 s  ping -n -c 3000 -i 0.002 -s 56 -W 2 -I NETDEV -I ADDRESS SERVER" in plan
     assert "ping -n -c 3000 -i 0.002 -s PAYLOAD -W 2 -M do -I NETDEV -I ADDRESS SERVER" in plan

@@ -23,6 +23,8 @@ from pytest_fabric.results import Measurement
 from tests.plugin.conftest import REPOSITORY
 from tests.report.examples import ABOUT
 
+from .runs import at_once
+
 #: One port is broken, so that misses are confirmed alone and failures must be told again.
 OPTIONS = (
     "suites",
@@ -238,7 +240,7 @@ def test_another_fabric_is_refused(site: pytest.Pytester) -> None:
     run.mkdir(parents=True)
     (run / "run.json").write_text(records.dumps(replace(ABOUT, cluster="other")))
 
-    done = site.runpytest_subprocess("suites", *FEW, f"--fabric-resume={run}")
+    done = at_once(site, "suites", *FEW, f"--fabric-resume={run}")
 
     assert done.ret == 4
     line = "ERROR: --fabric-resume: expected a run with cluster lab, found 'other' in *"

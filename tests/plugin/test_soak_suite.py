@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fabric.report.records import read_measurements
 
-from .runs import bad, ended, latest, run, told, verdicts
+from .runs import at_once, bad, ended, latest, run, told, verdicts
 
 SUITE = "suites/test_8_soak.py"
 
@@ -142,7 +142,7 @@ def test_a_fabric_that_others_use_is_loaded_on_its_leaves_only(site: pytest.Pyte
     ],
 )
 def test_wrong_calls_are_one_line(site: pytest.Pytester, words: tuple[str, ...], line: str) -> None:
-    done = run(site, *words, suites=[SUITE])
+    done = at_once(site, SUITE, *words)
 
     assert done.ret == 4
     done.stderr.fnmatch_lines([f"*{line}*"])
@@ -150,7 +150,7 @@ def test_wrong_calls_are_one_line(site: pytest.Pytester, words: tuple[str, ...],
 
 
 def test_a_plan_tells_of_the_soak(site: pytest.Pytester) -> None:
-    done = run(site, "--fabric-soak", "24h", "--fabric-plan", suites=[SUITE])
+    done = at_once(site, SUITE, "--fabric-soak", "24h", "--fabric-plan")
 
     assert done.ret in (0, 5)
     done.stdout.fnmatch_lines(

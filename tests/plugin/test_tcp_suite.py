@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fabric.report.records import read_measurements
 
-from .runs import ended, latest, run, told, verdicts
+from .runs import at_once, ended, latest, run, told, verdicts
 
 #: The fault and its port; the checks that must fail with it.
 FAULTS = {
@@ -60,12 +60,12 @@ def test_tcp_is_resumed_replayed_and_planned(site: pytest.Pytester) -> None:
     assert made.tcp is not None
     assert {"client.stdout", "client.sockets", "server.stdout"} <= set(made.raw)
 
-    assert run(site, *chosen, f"--fabric-replay={first}").ret == 0
+    assert at_once(site, "suites", *chosen, f"--fabric-replay={first}").ret == 0
     assert {v.outcome for v in verdicts(site)} == {"passed"}
     assert run(site, *chosen, f"--fabric-resume={first}").ret == 0
     (again,) = read_measurements(latest(site) / "measurements.jsonl")
     assert again.tcp == made.tcp
-    plan = run(site, *chosen, "--fabric-plan").stdout.str()
+    plan = at_once(site, "suites", *chosen, "--fabric-plan").stdout.str()
     assert "1 x 8.5 s  iperf3 -J -c SERVER -B ADDRESS -p 18515 -t 5 -P 4" in plan
     assert "\ntcp  " in plan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .runs import latest, run, told, unplanned
+from .runs import at_once, latest, run, told, unplanned
 
 SUITE = "suites/test_0_wiring.py"
 
@@ -78,4 +78,4 @@ def test_stored_cables_are_judged_again_by_the_plan_of_today(site: pytest.Pytest
     text = text.replace("gpu002,rail0,leaf-0,swp2", "gpu002,rail0,leaf-0,swp1")
     plan.write_text(text.replace("swp-", "swp2"))
 
-    assert run(site, "--fabric-replay=latest", suites=[SUITE]).ret == 0
+    assert at_once(site, SUITE, "--fabric-replay=latest").ret == 0
