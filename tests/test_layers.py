@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,8 +109,9 @@ def imported(path: Path) -> Iterator[str]:
                 yield parts[1]
 
 
-def known_parts() -> set[str]:
-    return {part_of(path) for path in MODULES}
+@cache
+def known_parts() -> frozenset[str]:
+    return frozenset(part_of(path) for path in MODULES)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
