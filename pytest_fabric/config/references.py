@@ -112,7 +112,7 @@ class References:
     def lab(self, lab: Lab) -> Lab:
         """Return the lab with the node sets of what nodes have expanded."""
         expanded: dict[str, dict[str, object]] = {}
-        for part in ("perftest", "iperf3", "adapters", "vfs"):
+        for part in ("perftest", "iperf3", "adapters", "vfs", "path"):
             said: Mapping[str, object] = getattr(lab, part)
             expanded[part] = {}
             for key, mark in self._keys("lab", part):

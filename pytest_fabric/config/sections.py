@@ -139,6 +139,8 @@ class Lab(Strict):
     bluefield3-locked, whose DPU shows its host no QoS); usually a ConnectX for the speed."""
     vfs: dict[Text, Annotated[int, kinds.whole(0, 8)]] = Field(default_factory=dict)
     """The virtual functions (SR-IOV) of each network card of a node or node set; usually none."""
+    path: dict[Text, Text] = Field(default_factory=dict)
+    """The PATH of a log-in at a node or node set, such as /usr/bin:/bin; usually with /usr/sbin."""
 
 
 class Link(Strict):

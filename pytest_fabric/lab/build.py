@@ -118,6 +118,7 @@ def _node(node: config.Node, cluster: config.Cluster, places: Iterator[Place]) -
         perftest=_perftest(node.name, cluster),
         sudo=tuple(node.profile.sudo),
         iperf3=_iperf3(node.name, cluster),
+        path=cluster.lab.path.get(node.name, machine.PATH),
         guards_arp=len({port.network for port in ports}) < len(ports),
     )
 

@@ -36,6 +36,7 @@ class Clock:
     def __init__(self, scale: float) -> None:
         self.scale = max(scale, FASTEST)
         self._started = time.monotonic()
+        self._began = time.time()
         self._order = count()
         self._due: list[tuple[float, int, Timer]] = []
         self._changed = threading.Condition()
@@ -44,6 +45,10 @@ class Clock:
     def uptime(self) -> float:
         """Return the simulated seconds since the nodes booted."""
         return UPTIME_S + (time.monotonic() - self._started) / self.scale
+
+    def wall(self) -> float:
+        """Return the simulated time of day, in seconds since 1970: that of the start, and on."""
+        return self._began + self.uptime() - UPTIME_S
 
     def real(self, simulated_s: float) -> float:
         """Return the real seconds that a run of simulated seconds takes."""

@@ -95,6 +95,18 @@ class View:
             return False
         return True
 
+    def is_directory(self, path: str) -> bool:
+        """Return whether a path leads to a directory, links followed."""
+        try:
+            self._directory(self._walk(path.rstrip("/"))[-1], path)
+        except OSError:
+            return False
+        return True
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, sorted by byte; none where there is no directory."""
+        return self._names(path.rstrip("/"))
+
     def glob(self, pattern: str) -> list[str]:
         """Return the paths that match, sorted by byte; magic as in `fnmatch`, per component."""
         plain = _PLAIN_HEAD.match(pattern)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a lease: the node runner's holder, its command and process, and since when."""
+    """Who holds a lease: the node runner's holder, its command and process, and since when.
+
+    Times are those of the node, which are simulated.
+    """
 
     name: str
     command: str
     pid: int
-    since: float = field(default_factory=time.time)
+    since: float
 
     def __str__(self) -> str:
-        since = time.strftime("%H:%M:%S", time.localtime(self.since))
+        since = time.strftime("%H:%M:%S", time.gmtime(self.since))
         return f"held by lab, pid {self.pid}, since {since}: {self.command} for {self.name}"
 
 

@@ -16,8 +16,8 @@ from paramiko.common import (
     OPEN_SUCCEEDED,
 )
 
-from pytest_fabric.lab import console, shell
-from pytest_fabric.lab.commands import start
+from pytest_fabric.lab import console, script, shell
+from pytest_fabric.lab.commands import COMMANDS, SONIC, start
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.commands.id import USER
 from pytest_fabric.lab.fabric import Fabric
@@ -141,26 +141,26 @@ class Login(paramiko.ServerInterface):
 
     def _run(self, channel: paramiko.Channel, line: str) -> Result:
         """Run the commands of a line one after another; the last one's status counts."""
+
+        def run(words: list[shell.Word], stdin: str | None) -> Result:
+            return Result() if channel.closed else self._wait(channel, words, stdin)
+
         try:
-            commands = shell.parse(line)
+            return script.carry_out(line, run)
         except shell.ShellError as error:
             return Result(2, stderr=f"bash: line 1: {error}\n")
-        total = Result()
-        for words in commands:
-            if channel.closed:
-                break
-            result = self._wait(channel, words)
-            total = Result(
-                result.status, total.stdout + result.stdout, total.stderr + result.stderr
-            )
-        return total
 
-    def _wait(self, channel: paramiko.Channel, words: list[shell.Word]) -> Result:
+    def _wait(
+        self, channel: paramiko.Channel, words: list[shell.Word], stdin: str | None
+    ) -> Result:
         results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         with self._fabric.lock:
             view = self._fabric.view(self._node)
             argv = shell.expand(words, view)
-            process = start(Call(self._fabric, self._node, argv, view))
+            node = self._node
+            known = SONIC if node.os == "sonic" else COMMANDS
+            call = Call(self._fabric, node, argv, view, stdin=stdin, path=node.path, known=known)
+            process = start(call)
             process.when_ended(results.put)
         while True:
             try:

@@ -12,6 +12,9 @@ CPUS = SOCKETS * CORES * 2
 #: them on a quiet machine); the cores behind them are free for tools.
 IRQS = 8
 
+#: Where a log-in looks for programs; `lab.path` in cluster.yaml chooses another one per node.
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 KERNEL = "6.8.0-71-generic"
 
 #: iperf3 of Debian 13; `lab.iperf3` in cluster.yaml chooses another one per node.

@@ -229,7 +229,7 @@ class Node:
     `needs_root` says that its user cannot read what only root may; without `has_manager` the whole
     subnet has no manager.
     `guards_arp` says that each interface answers for its own address only. With `ports_taken`
-    somebody listens on every TCP port that a user may listen on.
+    somebody listens on every TCP port that a user may listen on. `path` is that of a log-in.
     A switch has no ports of its own but `sockets`, by the names of the plan, and `os` sonic.
     `iommu` is off, pt or translated, `redirects` whether PCIe bridges have ACS on; `log` holds what
     the kernel told lately, and `log_readers` who may see it: all, group (of the journal) or root.
@@ -264,6 +264,7 @@ class Node:
     virtual: tuple[Port, ...] = ()
     missing: tuple[Port, ...] = ()
     ports_taken: bool = False
+    path: str = machine.PATH
 
     @property
     def functions(self) -> tuple[Port, ...]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pytest_fabric.lab import shell
 from pytest_fabric.lab.commands import start
 from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.commands.installed import runner_path
 from pytest_fabric.lab.fabric import Fabric
 from pytest_fabric.lab.leases import Holder
 from pytest_fabric.lab.model import Node
@@ -123,7 +124,7 @@ class Runner:
         if port != "-" and fabric.network.is_listening(node.name, int(port)):
             self._end(ident, "port", Result(), cap)
             return
-        holder = Holder(self._given.holder, words, fabric.pid())
+        holder = Holder(self._given.holder, words, fabric.pid(), fabric.clock.wall())
         if lease != "-":
             present = fabric.leases.take(node.name, lease, holder)
             if present is not None:
@@ -149,7 +150,8 @@ class Runner:
             return Sections(self._fabric, self._node, self._given.token, commands)
         if len(commands) != 1:
             return ended(Result(2, stderr="sh: 1: expected one command\n"))
-        return start(Call(self._fabric, self._node, shell.expand(commands[0], view), view))
+        argv = shell.expand(commands[0], view)
+        return start(Call(self._fabric, self._node, argv, view, path=runner_path(self._node)))
 
     def _launch(
         self, ident: str, deadline: str, cap: str, process: Process, pid: int | None = None

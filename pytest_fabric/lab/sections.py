@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_fabric.lab import shell
 from pytest_fabric.lab.commands import start
 from pytest_fabric.lab.commands.call import Call
+from pytest_fabric.lab.commands.installed import runner_path
 from pytest_fabric.lab.fabric import Fabric
 from pytest_fabric.lab.model import Node
 from pytest_fabric.lab.process import Process, Result
@@ -57,7 +58,8 @@ class Sections(Process):
         self._err += mark
         view = self._fabric.view(self._node)
         argv = shell.expand(command[2:], view)
-        process = start(Call(self._fabric, self._node, argv, view))
+        path = runner_path(self._node)
+        process = start(Call(self._fabric, self._node, argv, view, path=path))
         process.when_listening(self.listen)
         return process
 

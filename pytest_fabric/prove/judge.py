@@ -53,8 +53,20 @@ def judge(wave: Wave, verdicts: Sequence[Verdict]) -> Judged:
         for check, found in by_check.items()
     ]
     red = [verdict for verdict in verdicts if verdict.outcome not in ("passed", "skipped")]
-    alarms = [v for v in red if not any(explains(one, v) for one in wave.injections)]
+    alarms = [v for v in red if not _is_explained(v, wave)]
     return Judged(wave.name, tuple(answers), tuple(alarms))
+
+
+def _is_explained(verdict: Verdict, wave: Wave) -> bool:
+    """Return whether faults explain a red verdict; one that names sound nodes too is an alarm."""
+    if not any(explains(one, verdict) for one in wave.injections):
+        return False
+    if verdict.target != FABRIC or any(one.is_everywhere for one in wave.injections):
+        return True
+    faulty = {name.partition(":")[0] for one in wave.injections for name in one.names | one.nodes}
+    sound = {node for node, _ in wave.nodes if node not in faulty}
+    ports = {f"{node}:{rail}" for node in sound for rail in wave.rails}
+    return not mentioned(sound | ports, verdict.message or "")
 
 
 def function_of(nodeid: str) -> str:

@@ -84,8 +84,29 @@ def waves(
 ) -> Iterator[Wave]:
     """Yield the waves that prove checks: `layer` is the usual one, for faults of both layers.
 
-    Faults of which a cell cannot hold the effect, and those named in `alone`, have a wave each.
+    Faults of which a cell cannot hold the effect, and those named in `alone`, have a wave each. A
+    check that would only be seen where everything may be red has a wave without a fault besides:
+    one that always fails is told apart there.
     """
+    found = list(_faulty(faults, checks, layer, alone))
+    yield from found
+    bounded = {
+        check
+        for wave in found
+        if not all(injection.is_everywhere for injection in wave.injections)
+        for check in wave.checks
+    }
+    for wave in found:
+        left = tuple(check for check in wave.checks if check not in bounded)
+        if left:
+            bounded |= {*left}
+            yield replace(wave, name=f"{wave.group}, no fault", injections=(), checks=left)
+
+
+def _faulty(
+    faults: Sequence[Fault], checks: Sequence[Check], layer: str, alone: Iterable[str]
+) -> Iterator[Wave]:
+    """Yield the waves that have faults."""
     by_name = {fault.name: fault for fault in faults}
     single = set(alone)
     for group in GROUPS:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 
 from pytest_fabric.prove.catalogue import Fault
-from pytest_fabric.prove.judge import CAUGHT, Answer, Judged, matrix
+from pytest_fabric.prove.judge import CAUGHT, Answer, Judged, function_of, matrix
 from pytest_fabric.prove.plan import Check
 
 #: Marks by which a test shows that it can fail: an error would come whatever the test asserts.
 PROVES = ("failed", "told")
+
+#: What stands for a catch of a test that is red at sound places too.
+ELSEWHERE = "red without it too"
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ def conclude(
     known = {fault.name for fault in faults}
     declared = {name for check in checks for name in check.faults}
     names = [fault.name for fault in faults if is_whole or fault.name in declared]
-    rows = tuple(_row(name, checks, list(answers.values())) for name in names)
+    alarmed = {function_of(alarm.nodeid) for one in judged for alarm in one.alarms}
+    told = [_doubted(answer, alarmed) for answer in answers.values()]
+    rows = tuple(_row(name, checks, told) for name in names)
     unknown = [
         f"{check.name}: expected faults of the catalogue, got {name}"
         for check in checks
@@ -97,6 +102,13 @@ def conclude(
             + [check.name for check in checks if proven[check.id] == "skipped"]
         ),
     )
+
+
+def _doubted(answer: Answer, alarmed: Set[str]) -> Answer:
+    """Return how a test took a fault: one that is red without a fault too has not seen it."""
+    if answer.mark in CAUGHT and answer.check in alarmed:
+        return replace(answer, mark=ELSEWHERE)
+    return answer
 
 
 def _row(fault: str, checks: Sequence[Check], answers: Sequence[Answer]) -> Row:

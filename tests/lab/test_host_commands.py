@@ -150,7 +150,9 @@ def test_interrupts_are_where_the_model_puts_them(fault: tuple[str, ...], cpus: 
     assert {cpu for irq in range(64, 73) for cpu in found[irq]} == cpus
 
 
-@pytest.mark.parametrize("line", ["devlink dev", "dmesg -T", "journalctl", "lspci", "readlink x"])
+@pytest.mark.parametrize(
+    "line", ["devlink dev", "dmesg -w", "journalctl", "lspci -t", "readlink x"]
+)
 def test_what_the_lab_does_not_know_is_refused_by_name(line: str) -> None:
     result = run(line)
 

@@ -80,10 +80,13 @@ MUTATED = {
     "test_2_firmware.py": 1,
     "test_2_host.py": 2,
     "test_2_qos.py": 2,
+    "test_3_reach.py": 1,
+    "test_3_subnet.py": 1,
     "test_4_pair.py": 3,
     "test_5_node.py": 1,
     "test_6_fabric.py": 1,
     "test_7_tcp.py": 1,
+    "test_8_collective.py": 1,
     "test_9_switch.py": 1,
 }
 

@@ -202,3 +202,58 @@ def test_everything_may_be_red_where_a_fault_spreads_over_the_fabric() -> None:
 
     assert found.alarms == ()
     assert found.is_whole
+
+
+ALARMED = (
+    # the test, the fault, and what is red of it: at the fault's place, and at a sound one
+    pytest.param(ring("failed", "failed", "failed"), id="all pairs"),
+    pytest.param([verdict(PLACE, "failed"), verdict("gpu002:rail0", "error")], id="ports"),
+)
+
+
+@pytest.mark.parametrize("verdicts", ALARMED)
+def test_a_test_that_is_red_without_a_fault_too_has_not_caught_it(verdicts: list[Verdict]) -> None:
+    found = proof(verdicts)
+
+    assert found.alarms
+    assert not found.rows[0].is_caught
+    assert found.uncaught[0].startswith(f"dirt@{PLACE}: test_it ")
+    assert len(found.unproven) == 1
+
+
+def test_why_it_has_not_caught_it_is_told() -> None:
+    found = proof([verdict(PLACE, "failed"), verdict("gpu002:rail0", "error")])
+
+    assert found.uncaught == (f"dirt@{PLACE}: test_it red without it too",)
+    assert found.unproven == ("test_it: dirt: red without it too",)
+
+
+def test_a_message_that_names_everybody_names_nobody() -> None:
+    """A test of the whole fabric that always fails, and lists all ports, is told apart."""
+    everybody = verdict("fabric", "failed", f"odd: {PLACE} {NEXT} {LAST}")
+    found = proof([everybody])
+
+    assert len(found.alarms) == 1
+    assert not found.rows[0].is_caught
+
+
+def test_where_a_fault_spreads_everywhere_its_tests_are_seen_without_it_too() -> None:
+    """Else one that always fails would be proven by a storm."""
+    storm = replace(FAULT, spread="fabric")
+    faulty, sound = waves([storm], [CHECK], "Ethernet")
+
+    assert [one.fault for one in faulty.injections] == ["dirt"]
+    assert (sound.injections, sound.checks) == ((), (TEST,))
+    judged = [judge(one, ring("failed", "failed", "failed")) for one in (faulty, sound)]
+    found = conclude([storm], [CHECK], judged, [], is_whole=False)
+    assert len(found.alarms) == 3
+    assert not found.rows[0].is_caught
+    fine = [judge(faulty, ring("failed", "failed", "failed")), judge(sound, ring(*["passed"] * 3))]
+    assert conclude([storm], [CHECK], fine, [], is_whole=False).is_whole
+
+
+def test_what_is_seen_beside_sound_places_has_no_wave_of_its_own() -> None:
+    storm = replace(FAULT, name="storm", spread="fabric")
+    check = replace(CHECK, faults=("dirt", "storm"))
+
+    assert len(list(waves([FAULT, storm], [check], "Ethernet"))) == 2

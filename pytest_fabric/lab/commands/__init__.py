@@ -6,25 +6,34 @@ from collections.abc import Callable, Mapping
 
 from pytest_fabric.lab.commands import (
     cat,
+    date,
     dcb,
     devlink,
     dmesg,
     echo,
     ethtool,
+    filters,
     grep,
     have,
     hostname,
     iblinkinfo,
+    ibnetdiscover,
+    ibstat,
     ibv_devinfo,
     id,
+    installed,
+    ip,
     iperf3,
     journalctl,
     lldpcli,
+    ls,
     lspci,
     mlnx_qos,
     mlxlink,
     mpirun,
+    names,
     nvidia_smi,
+    perfquery,
     perftest,
     ping,
     portstat,
@@ -52,7 +61,7 @@ def start(call: Call) -> Process:
     """Start a command by the last part of its path; an unknown one ends with status 127."""
     name = call.argv[0].rpartition("/")[2]
     command = (SONIC if call.node.os == "sonic" else COMMANDS).get(name)
-    if command is None or name in call.node.missing_tools:
+    if command is None or not installed.is_reached(call.node, call.argv[0], call.path):
         return ended(Result(127, stderr=f"sh: 1: {call.argv[0]}: not found\n"))
     outcome = command(call)
     return outcome if isinstance(outcome, Process) else ended(outcome)
@@ -91,6 +100,26 @@ COMMANDS: Mapping[str, Command] = {
     "taskset": lambda call: taskset.run(call, start),
     "uname": uname.run,
     "usable": usable.run,
+    "date": date.date,
+    "head": filters.head,
+    "help": lambda call: Result(0, names.told(call.known)),
+    "ibdev2netdev": names.ibdev2netdev,
+    "ibnetdiscover": ibnetdiscover.run,
+    "ibstat": ibstat.run,
+    "ibv_devices": names.ibv_devices,
+    "ip": ip.run,
+    "less": cat.run,
+    "ls": ls.run,
+    "more": cat.run,
+    "nproc": names.nproc,
+    "perfquery": perfquery.run,
+    "sort": filters.sort,
+    "tail": filters.tail,
+    "uniq": filters.uniq,
+    "uptime": date.uptime,
+    "wc": filters.wc,
+    "which": names.which,
+    "whoami": names.whoami,
     **dict.fromkeys(perftest.PROGRAMS, perftest.run),
 }
 
@@ -102,4 +131,5 @@ SONIC: Mapping[str, Command] = {
     "show": show.run,
     "sonic-cfggen": sonic_cfggen.run,
     **{name: COMMANDS[name] for name in ("cat", "echo", "hostname", "id", "sleep", "uname")},
+    **{name: COMMANDS[name] for name in ("grep", "head", "tail", "wc", "sort", "uniq", "help")},
 }

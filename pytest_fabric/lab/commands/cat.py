@@ -1,4 +1,4 @@
-"""`cat FILE...`."""
+"""`cat [FILE]...`; without files, what comes in through a pipe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pytest_fabric.lab.process import Result
 
 def run(call: Call) -> Result:
     """Print files; status 1 when one cannot be read."""
-    out, err = [], []
+    out, err = [call.stdin or ""] if not call.argv[1:] else [], []
     for path in call.argv[1:]:
         try:
             out.append(f"{call.view.read(path)}\n")

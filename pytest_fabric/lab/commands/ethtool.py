@@ -1,4 +1,4 @@
-"""`ethtool` of a network device: statistics, FEC, module."""
+"""`ethtool` of a network device: its link, statistics, FEC, module, pause, driver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(call: Call) -> Result:
     *options, netdev = call.argv[1:] or ("",)
     form = FORMS.get(tuple(options))
     if form is None or not netdev:
-        known = ", ".join(f"ethtool {' '.join(words)} DEVNAME" for words in FORMS)
+        known = ", ".join(" ".join(("ethtool", *words, "DEVNAME")) for words in FORMS)
         return Result(1, stderr=f"ethtool: the lab answers only: {known}\n")
     exists = call.view.exists(f"/sys/class/net/{netdev}")
     return form(call, exists, call.node.netdev(netdev), netdev)
@@ -96,7 +96,28 @@ def _driver(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
     return ethtool_driver.run(call)
 
 
+def _settings(call: Call, exists: bool, port: Port | None, netdev: str) -> Result:
+    """Print the link, as people ask for it first."""
+    if not exists:
+        return Result(75, stderr=f"Settings for {netdev}:\n{NO_DEVICE}No data available\n")
+    if port is None:
+        return Result(0, f"Settings for {netdev}:\n\tSpeed: 1000Mb/s\n\tLink detected: yes\n")
+    is_up = port.state == "ACTIVE" and port.members.get(netdev) != "down"
+    speed = f"{int(port.member_bps / 1e6)}Mb/s" if is_up else "Unknown!"
+    lines = [
+        f"Settings for {netdev}:",
+        f"\tSpeed: {speed}",
+        f"\tLanes: {port.width}",
+        f"\tDuplex: {'Full' if is_up else 'Unknown! (255)'}",
+        "\tAuto-negotiation: on",
+        f"\tPort: {'Direct Attach Copper' if port.module.is_copper else 'FIBRE'}",
+        f"\tLink detected: {'yes' if is_up else 'no'}",
+    ]
+    return Result(0, "".join(f"{line}\n" for line in lines))
+
+
 FORMS = {
+    (): _settings,
     ("-S",): _statistics,
     ("--show-fec",): _fec,
     ("-I", "--show-fec"): _fec,

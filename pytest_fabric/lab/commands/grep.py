@@ -1,10 +1,11 @@
-"""`grep` over the virtual files: options c E F H h i s v w x, a pattern, files."""
+"""`grep` over the virtual files: options c E F H h i s v w x, a pattern, files or a pipe."""
 
 from __future__ import annotations
 
 import getopt
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 from pytest_fabric.lab.commands.call import Call
 from pytest_fabric.lab.process import Result
@@ -17,16 +18,24 @@ _SWAPPED = re.compile(r"(\\?)([+?|(){}])")
 _OPTIONS = "cEFHhisvwx"
 
 
+Match: TypeAlias = Callable[[str], re.Match[str] | None]
+
+
 def run(call: Call) -> Result:
     """Print matching lines; status 0 found, 1 not found, 2 when a file could not be read."""
     try:
         pairs, words = _options(call.argv[1:])
     except getopt.GetoptError as error:
         return Result(2, stderr=f"grep: {error}\n")
-    if len(words) < 2:
+    if len(words) < 2 and (not words or call.stdin is None):
         return Result(2, stderr="Usage: grep [OPTION]... PATTERNS [FILE]...\n")
     options = {option for option, _ in pairs}
-    pattern, files = _pattern(words[0], options), words[1:]
+    try:
+        pattern, files = _pattern(words[0], options), words[1:]
+    except re.error:
+        return Result(2, stderr=f"grep: the lab cannot read the pattern {words[0]!r}\n")
+    if not files:
+        return _piped(call.stdin or "", pattern, options)
     named = "-H" in options or (len(files) > 1 and "-h" not in options)
     is_inverted, is_counted = "-v" in options, "-c" in options
     out, err, found = [], [], False
@@ -44,6 +53,13 @@ def run(call: Call) -> Result:
     return Result(2 if err else 0 if found else 1, "".join(out), told)
 
 
+def _piped(text: str, pattern: Match, options: set[str]) -> Result:
+    """Return the lines of a text that match."""
+    hits = [line for line in text.splitlines() if (pattern(line) is None) == ("-v" in options)]
+    shown = [str(len(hits))] if "-c" in options else hits
+    return Result(0 if hits else 1, "".join(f"{line}\n" for line in shown))
+
+
 def _options(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return options and other words; none of the options takes a value."""
     if "--" in words:
@@ -53,7 +69,7 @@ def _options(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:
     return pairs, [word for word in words if word not in options]
 
 
-def _pattern(text: str, options: set[str]) -> Callable[[str], re.Match[str] | None]:
+def _pattern(text: str, options: set[str]) -> Match:
     if "-F" in options:
         text = re.escape(text)
     elif "-E" not in options:

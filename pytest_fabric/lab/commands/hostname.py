@@ -1,4 +1,4 @@
-"""`hostname`."""
+"""`hostname [-s | -f]`."""
 
 from __future__ import annotations
 
@@ -8,4 +8,6 @@ from pytest_fabric.lab.process import Result
 
 def run(call: Call) -> Result:
     """Print the node's name."""
+    if call.argv[1:] not in ((), ("-s",), ("-f",)):
+        return Result(1, stderr="hostname: the lab answers only: hostname [-s | -f]\n")
     return Result(0, f"{call.node.name}\n")

@@ -1,6 +1,9 @@
-"""`lspci -vvv -D [-s ADDRESS]`: the cards of a node and the bridges above; root sees settings."""
+"""`lspci [-v|-vv|-vvv] [-D] [-k] [-s ADDRESS] [-d VENDOR:]`; root sees settings."""
 
 from __future__ import annotations
+
+import getopt
+from collections.abc import Mapping
 
 from pytest_fabric.lab import slots
 from pytest_fabric.lab.commands.call import Call
@@ -29,22 +32,47 @@ REDIRECTS = ("SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd")
 BRIDGE = (
     "PCI bridge: Broadcom / LSI PEX890xx PCIe Gen 5 Switch (rev b0) (prog-if 00 [Normal decode])"
 )
+KNOWN = "lspci [-v|-vv|-vvv] [-D] [-k] [-s ADDRESS] [-d VENDOR:]"
+
+#: So many -v show all.
+VERBOSE = 3
+
 DENIED = ["\tCapabilities: <access denied>"]
 
 
 def run(call: Call) -> Result:
     """Print what is on the bus, or at one address; nothing where none is there, as the real one."""
-    words = list(call.argv[1:])
-    if words[:2] != ["-vvv", "-D"] or (words[2:] and words[2:-1] != ["-s"]):
-        return Result(1, stderr="lspci: the lab answers only: lspci -vvv -D [-s ADDRESS]\n")
-    wanted = words[-1] if words[2:] else None
+    try:
+        found, rest = getopt.getopt(list(call.argv[1:]), "vDnks:d:")
+    except getopt.GetoptError:
+        found, rest = [], ["?"]
+    options = dict(found)
+    if rest:
+        return Result(1, stderr=f"lspci: the lab answers only: {KNOWN}\n")
+    wanted = options.get("-s")
+    wanted = f"0000:{wanted}" if wanted and wanted.count(":") == 1 else wanted
+    maker = options.get("-d", "").partition(":")[0].lower()
     devices: dict[str, list[str]] = {}
     for port in call.node.functions:
         for address in slots.bridges_above(port):
-            devices[address] = _bridge(address, port, call)
-        devices[port.pci] = _card(port, call)
+            devices[address] = _bridge(address, port, call) if maker in ("", "1000") else []
+        is_wanted = maker in ("", port.adapter.pci_id.partition(":")[0].lower())
+        devices[port.pci] = _card(port, call) if is_wanted else []
     chosen = [lines for address, lines in sorted(devices.items()) if wanted in (None, address)]
+    count = sum(option == "-v" for option, _ in found)
+    if count < VERBOSE:
+        chosen = [[line for line in lines if _is_shown(line, count, options)] for lines in chosen]
+    if "-D" not in options:
+        chosen = [[line.removeprefix("0000:") for line in lines] for lines in chosen]
     return Result(0, "".join(f"{line}\n" for lines in chosen for line in lines))
+
+
+def _is_shown(line: str, verbose: int, options: Mapping[str, str]) -> bool:
+    """Return whether a line is shown with less than `-vvv`: one per device, or what it is."""
+    if not line.startswith("\t"):
+        return bool(line) or verbose > 0
+    is_driver = line.startswith("\tKernel")
+    return (verbose > 0 and not line.startswith("\t\t")) or ("-k" in options and is_driver)
 
 
 def _card(port: Port, call: Call) -> list[str]:
