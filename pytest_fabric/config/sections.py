@@ -262,6 +262,8 @@ class TrafficSettings(Strict):
     """Queue pairs of a bandwidth measurement."""
     size: Annotated[Quantity, kinds.quantity("B", "1 MiB")] = Quantity(2**20, "B")
     """Message size of a bandwidth measurement."""
+    connection: Annotated[Literal["RC", "SRD"], kinds.choice("RC", "SRD")] = "RC"
+    """How queue pairs are connected: reliably (RC), or by the datagrams of EFA (SRD)."""
 
 
 class Waiver(Strict):

@@ -38,7 +38,8 @@ class Step:
 def steps(line: str) -> list[Step]:
     """Return the commands of a line. Raises ShellError for what the lab's shell does not have."""
     found: list[Step] = []
-    text, joint, sinks = "", ";", ()
+    text, joint = "", ";"
+    sinks: tuple[str, ...] = ()
     for match in (*_PIECE.finditer(line), None):
         if match is not None and match["joint"] is None:
             sinks += (match["sink"].replace(" ", ""),) if match["sink"] else ()

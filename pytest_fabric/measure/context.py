@@ -148,6 +148,7 @@ class Context:
                 gid_index=side.gid.index if side.gid else None,
                 traffic_class=settings.traffic_class,
                 service_level=settings.service_level,
+                connection=settings.connection,
                 bidirectional=settings.directions == 2,
                 peer=self.server.address if end == "client" else None,
                 is_ipv6=":" in self.server.address,

@@ -15,9 +15,13 @@ from pytest_fabric.tools.sysfs import cpu_list
 def choose_gid(target: str, rail: Rail, port: RdmaPort) -> Gid | None:
     """Return the GID for RoCE: right version, in the rail's network; None on InfiniBand.
 
+    A port of neither layer (EFA) has one that is link-local, and is measured with it.
+
     Raises MeasurementError (`gid`) when there is none, or when several fit and the rail declares no
     network that would tell them apart.
     """
+    if port.link_layer not in ("Ethernet", "InfiniBand") and port.gids:
+        return port.gids[0]
     if port.link_layer != "Ethernet":
         return None  # -x would turn on global routing there
     version = rail.profile.roce.version if rail.profile.roce else 2
@@ -75,9 +79,13 @@ def control_address(target: str, oob: str, management: str, gid: Gid | None) -> 
     `auto` takes the management address, unless that is a loopback address (a port forward, or the
     lab), which no other node can reach. Raises MeasurementError for a rail without an address.
     """
+    if gid is not None and _ipv6(gid.address).is_link_local:
+        gid = None
     if gid is None and oob == "rail":
         raise MeasurementError(
-            target, "address", "expected oob: mgmt, found rail: a port of InfiniBand has no address"
+            target,
+            "address",
+            "expected oob: mgmt, found rail: a port of InfiniBand or EFA has no address",
         )
     if gid is None or oob == "mgmt":
         return management

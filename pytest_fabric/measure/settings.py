@@ -36,7 +36,7 @@ class Settings:
     `full` for a ping of the largest packets; a ping's `iterations` are packets and its `size` is
     the payload of each, for full ones the least that it must be. `streams` are connections of TCP,
     `senders` counts those of an incast. `memory` is the kind of GPU memory that messages lie in.
-    `window` counts those of a soak, from 1.
+    `window` counts those of a soak, from 1. `connection` is that of queue pairs, None for RC.
     """
 
     tool: str
@@ -55,6 +55,7 @@ class Settings:
     senders: int | None = None
     memory: str | None = None
     window: int | None = None
+    connection: str | None = None
 
     @property
     def key(self) -> str:
@@ -105,6 +106,7 @@ def resolve(declaration: Declaration, pair: Pair, client: Profile, server: Profi
         senders=declaration.senders,
         memory=_memory(pair, client, server) if declaration.memory else None,
         expected_s=seconds or (iterations or 0) * _slowest(declaration.tool, client),
+        connection=_connection(pair, client, server),
     )
 
 
@@ -156,6 +158,19 @@ def _refuse_partition(pair: Pair, *profiles: Profile) -> None:
                 f"expected the default partition, found {partition} in profile {profile.name}: "
                 "this version measures in no other",
             )
+
+
+def _connection(pair: Pair, client: Profile, server: Profile) -> str | None:
+    """Return the connection of queue pairs, None for RC. Raises MeasurementError for two kinds."""
+    kinds = [profile.traffic.connection for profile in (client, server)]
+    if len({*kinds}) > 1:
+        raise MeasurementError(
+            str(pair),
+            "profiles",
+            f"expected one traffic.connection at both ends, found {kinds[0]} in profile "
+            f"{client.name} and {kinds[1]} in {server.name}",
+        )
+    return None if kinds[0] == "RC" else kinds[0]
 
 
 def _memory(pair: Pair, client: Profile, server: Profile) -> str:

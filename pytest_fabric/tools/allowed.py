@@ -70,7 +70,7 @@ PATTERNS = (
     rf"sudo -n -l {NAME}",
     r"ib_(write|read|send)_lat -V",
     r"ib_(write|read|send)_(lat|bw)"
-    r"( (-F|-b|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
+    r"( (-F|-b|-c SRD|--disable_numa|--tclass=\d+|--use_cuda_bus_id=[0-9a-f:.]+|--use_rocm=\d+"
     r"|--use_(cuda|rocm)_dmabuf|--ipv6-addr|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
 )
 

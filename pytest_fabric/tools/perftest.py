@@ -77,6 +77,7 @@ def command(
     gid_index: int | None = None,
     traffic_class: int | None = None,
     service_level: int | None = None,
+    connection: str | None = None,
     peer: str | None = None,
     disable_numa: bool = False,
     bidirectional: bool = False,
@@ -88,7 +89,9 @@ def command(
     Numbers are plain: perftest reads `-s 64k` as 64 bytes. Latency needs iterations, since `-D`
     gives no percentiles; bandwidth takes either. `memory` are options for the memory of GPUs, from
     `cuda_memory` or `rocm_memory`. `is_ipv6` says that the handshake goes to an address of IPv6,
-    which both ends must know. Raises ValueError for what perftest would refuse or misread.
+    which both ends must know. `connection` is SRD for devices of EFA, which need an index of their
+    GID besides (linux-rdma/perftest#113). Raises ValueError for what perftest would refuse or
+    misread.
     """
     numbers = {
         "ib_port": ib_port,
@@ -108,6 +111,9 @@ def command(
         raise ValueError(f"{tool}: expected one direction, since only bandwidth has two at once")
     words = [tool, "-d", device, "-i", str(ib_port), "-p", str(control_port), "-s", str(size)]
     words += [*_option("-n", iterations), "-F", *_option("-x", gid_index)]
+    if connection not in (None, "SRD"):
+        raise ValueError(f"connection: expected SRD or None, got {connection!r}")
+    words += ["-c", connection] if connection else []
     if traffic_class is not None:
         words.append(f"--tclass={traffic_class}")
     words += _option("-S", service_level) + _option("-q", qps) + _option("-D", duration_s)

@@ -11,6 +11,7 @@ from pytest_fabric.tools import dcb_pfc, ibv_devinfo, mlnx_qos, perftest, sysfs
 
 from .clusters import ROCE, fabric, port, run
 from .controller import Controller
+from .perftest_pairs import Pair
 
 EFA = ROCE.replace("lab: {", 'lab: {adapters: {"gpu[001-004]": efa}, ')
 DPU = ROCE.replace("lab: {", "lab: {adapters: {gpu001: bluefield3, gpu002: bluefield3-locked}, ")
@@ -75,3 +76,41 @@ def test_a_dpu_can_show_its_host_nothing() -> None:
         mlnx_qos.parse(told.stdout)
     assert run(f"dcb -N -j pfc show dev {NETDEV}", DPU, "gpu002").status == 1
     assert run("cat /sys/class/infiniband/mlx5_0/hca_type", DPU, "gpu002").stdout == "MT41692\n"
+
+
+SRD = "-d rdmap26s0 -c SRD -x 0"
+
+
+@pytest.mark.parametrize("tool", ["ib_write_lat", "ib_read_lat", "ib_send_lat"])
+def test_a_pair_of_efa_is_measured_over_srd(tool: str) -> None:
+    """The header is that of perftest on a real device: transport unknown, link type IB."""
+    end, _ = Pair(fabric(EFA)).run(f"{tool} {SRD} -s 4 -n 1000")
+    told = perftest.parse(end.stdout)
+
+    assert " Connection type : SRD" in end.stdout
+    assert "Transport type : Unknown" in end.stdout
+    assert (told.gid_index, told.link_type) == (0, "IB")
+    assert 10e-6 < (told.latency[0].median_s or 0) < 40e-6
+
+
+def test_what_goes_over_srd_is_counted_by_efa() -> None:
+    pair = Pair(fabric(EFA, "damaged_out@gpu001:rail0"))
+    base = "/sys/class/infiniband/rdmap26s0/ports/1/hw_counters"
+    read = f"cat {base}/tx_bytes {base}/retrans_pkts"
+    before = [int(line) for line in pair.client.run(read).stdout.split()]
+    end, _ = pair.run(f"ib_write_bw {SRD} -s 8192 -D 5 -q 4")
+    after = [int(line) for line in pair.client.run(read).stdout.split()]
+
+    row = perftest.parse(end.stdout).bandwidth[0]
+    assert after[0] - before[0] >= row.bytes * row.iterations
+    assert after[1] > before[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"), [(ROCE, "-d mlx5_0 -c SRD"), (EFA, "-d rdmap26s0"), (EFA, "-c XRC")]
+)
+def test_a_connection_that_a_device_has_not_got_is_an_error(text: str, options: str) -> None:
+    end = Controller(fabric(text), "gpu001").run(f"ib_write_bw {options}")
+
+    assert end.status == "1"
+    assert "Unable to create QP" in end.stderr or "connections RC, SRD" in end.stderr

@@ -120,3 +120,14 @@ def test_a_rail_without_an_address_cannot_take_the_handshake() -> None:
     assert placement.control_address("a:rail0", "auto", "a.mgmt", None) == "a.mgmt"
     with pytest.raises(MeasurementError, match="oob: mgmt"):
         placement.control_address("a:rail0", "rail", "a.mgmt", None)
+
+
+def test_efa_is_measured_with_its_only_gid_and_has_no_address() -> None:
+    """perftest sends nothing over SRD without `-x 0` (linux-rdma/perftest#113)."""
+    only = Gid(0, "fe80:0000:0000:0000:0c1a:2bff:fe00:0001", "IB/RoCE v1", None)
+    efa = replace(port(only), link_layer="Unknown", netdevs=())
+
+    assert placement.choose_gid("a:rail0", RAIL, efa) == only
+    assert placement.control_address("a:rail0", "auto", "127.0.0.1", only) == "127.0.0.1"
+    with pytest.raises(MeasurementError, match="InfiniBand or EFA"):
+        placement.control_address("a:rail0", "rail", "a.mgmt", only)

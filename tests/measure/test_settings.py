@@ -126,3 +126,16 @@ def test_what_a_profile_does_not_have_is_refused_and_not_planned() -> None:
     jobs = jobs_of(wants, cluster_without, Policy())
     assert [job.settings.tool for job in jobs] == ["ib_write_lat"]
     assert expected_s(jobs_of(wants, cluster(), Policy())[0]) == 7.0
+
+
+def test_the_connection_is_that_of_both_profiles() -> None:
+    """Without a word it is RC, as in the records of earlier runs."""
+    usual = resolve(ib_write_lat(size=4), PAIR, PROFILE, PROFILE)
+    traffic = PROFILE.traffic.model_copy(update={"connection": "SRD"})
+    other = PROFILE.model_copy(update={"traffic": traffic})
+
+    assert usual.connection is None
+    assert "connection" not in usual.key
+    assert resolve(ib_write_lat(size=4), PAIR, other, other).key.endswith("connection=SRD")
+    with pytest.raises(MeasurementError, match=r"one traffic\.connection at both ends"):
+        resolve(ib_write_lat(size=4), PAIR, PROFILE, other)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fabric.metrics import BANDWIDTH_TOOLS, LATENCY_TOOLS
-from pytest_fabric.tools import perftest
+from pytest_fabric.tools import allowed, perftest
 
 BASE: dict[str, Any] = {"device": "mlx5_0", "ib_port": 1, "control_port": 18515, "size": 4}
 LATENCY = BASE | {"iterations": 20000}
@@ -110,3 +110,30 @@ def test_a_handshake_over_ipv6_is_asked_for_at_both_ends() -> None:
 
     assert server[-1] == "--ipv6-addr"
     assert client[-2:] == ("--ipv6-addr", "fd00:1::2")
+
+
+def test_a_connection_other_than_rc_is_named_and_allowed() -> None:
+    words = perftest.command(
+        "ib_send_bw",
+        device="rdmap16s27",
+        ib_port=1,
+        control_port=18515,
+        size=8192,
+        duration_s=5,
+        qps=4,
+        gid_index=0,
+        connection="SRD",
+    )
+
+    assert words[words.index("-c") + 1] == "SRD"
+    allowed.require(words)
+    with pytest.raises(ValueError, match="connection: expected SRD"):
+        perftest.command(
+            "ib_send_bw",
+            device="a",
+            ib_port=1,
+            control_port=18515,
+            size=2,
+            duration_s=1,
+            connection="RC;x",
+        )

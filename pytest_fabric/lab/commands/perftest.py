@@ -25,7 +25,7 @@ def run(call: Call) -> Result | Process:
     port = call.node.device(options.device) if options.device else call.node.ports[0]
     if port is None:
         return Result(1, stderr=f"IB device {options.device} not found\n{text.NO_DEVICE}")
-    if port.adapter.is_srd:
+    if port.adapter.is_srd != (options.connection == "SRD"):
         return Result(1, stderr=text.NO_CONNECTION)
     if port.tool == "hangs":
         return Process()

@@ -13,7 +13,6 @@ from pytest_fabric.lab.tally import Tally
 STILL = (
     *("rdma_read_wrs", "rdma_read_bytes", "rdma_read_wr_err", "rdma_read_resp_bytes"),
     *("rdma_write_wrs", "rdma_write_bytes", "rdma_write_wr_err", "rdma_write_recv_bytes"),
-    *("retrans_bytes", "retrans_pkts", "retrans_timeout_events"),
     *("unresponsive_remote_events", "impaired_remote_conn_events"),
 )
 
@@ -32,6 +31,9 @@ def hardware(port: Port, tally: Tally) -> dict[str, int]:
         "rx_bytes": older + sum(tally.received_bytes),
         "rx_pkts": older // 4096 + sum(tally.received_packets),
         "rx_drops": tally.discards,
+        "retrans_bytes": 4096 * tally.resent,
+        "retrans_pkts": tally.resent,
+        "retrans_timeout_events": tally.timeouts,
         "send_bytes": older,
         "send_wrs": older // 4096,
         "recv_bytes": older,

@@ -15,7 +15,7 @@ PROGRAMS = tuple(
 
 DEFAULT_PORT = 18515
 
-_SHORT = "Vd:i:p:x:s:n:D:q:S:Fb"
+_SHORT = "Vd:i:p:x:s:n:D:q:S:c:Fb"
 _LONG = [
     "version",
     "ib-dev=",
@@ -27,6 +27,7 @@ _LONG = [
     "duration=",
     "qp=",
     "sl=",
+    "connection=",
     "CPU-freq",
     "tclass=",
     "report_gbits",
@@ -48,6 +49,7 @@ _SAME = {
     "--duration": "-D",
     "--qp": "-q",
     "--sl": "-S",
+    "--connection": "-c",
     "--CPU-freq": "-F",
     "--bidirectional": "-b",
 }
@@ -55,6 +57,10 @@ _SAME = {
 
 #: The first version that moves itself to the NUMA node of its device unless it is told not to.
 BINDS_ITSELF = (6, 28)
+
+
+#: How queue pairs can be connected in the lab.
+CONNECTIONS = ("RC", "SRD")
 
 
 class UsageError(FabricError):
@@ -86,6 +92,7 @@ class Options:
     is_dmabuf: bool = False
     is_ipv6: bool = False
     binds_itself: bool = True
+    connection: str = "RC"
 
     @property
     def verb(self) -> str:
@@ -99,7 +106,15 @@ class Options:
 
     def shape(self) -> tuple[object, ...]:
         """Return what both ends must have in common; they hang when it differs."""
-        return (self.program, self.size, self.iterations, self.duration, self.qps, self.is_both)
+        return (
+            self.program,
+            self.size,
+            self.iterations,
+            self.duration,
+            self.qps,
+            self.is_both,
+            self.connection,
+        )
 
 
 def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
@@ -120,6 +135,8 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
                 f" Duplicated argument: {name.lstrip('-') if '--' in name else name}\n"
             )
         given[name] = value
+    if given.get("-c", "RC") not in CONNECTIONS:
+        raise UsageError(f"{argv[0]}: the lab knows the connections {', '.join(CONNECTIONS)}\n")
     if "-q" in given and is_latency:
         raise UsageError(" Multiple QPs only available on bw tests\n")
     if "-b" in given and is_latency:
@@ -146,6 +163,7 @@ def parse(argv: Sequence[str], version: tuple[int, ...]) -> Options:
         is_ipv6="--ipv6-addr" in given,
         is_dmabuf=any(name.endswith("_dmabuf") for name in given),
         binds_itself="--disable_numa" not in given,
+        connection=given.get("-c", "RC"),
     )
 
 

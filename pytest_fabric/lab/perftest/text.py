@@ -44,7 +44,7 @@ PEER_GONE = (
 GID_TYPES = (
     "\n Found Incompatibility issue with GID types.\n Please Try to use a different IP version.\n\n"
 )
-#: What a device says that has no reliable connections.
+#: What a device says that has no such connections.
 NO_CONNECTION = "Unable to create QP.\n Couldn't create IB resources\n"
 
 NO_DEVICE = " Unable to find the Infiniband/RoCE device\n"
@@ -118,12 +118,13 @@ def header(
     named = version >= NAMES_LOCKS
     second = "Using Enhanced Reorder     " if version >= NAMES_ORDER else "Using DDP     "
     kind = "Latency" if options.is_latency else "Bidirectional BW" if options.is_both else "BW"
-    wr_api = "ON" if port.adapter.driver == "mlx5_core" else "OFF"
+    is_srd = options.connection == "SRD"
+    wr_api = "ON" if is_srd or port.adapter.driver == "mlx5_core" else "OFF"
     lines = [
         f"                    {TITLES[options.verb]} {kind} Test",
         f" Dual-port       : OFF\t\tDevice         : {port.device}",
-        f" Number of qps   : {options.qps}\t\tTransport type : IB",
-        " Connection type : RC\t\tUsing SRQ      : OFF",
+        f" Number of qps   : {options.qps}\t\tTransport type : {'Unknown' if is_srd else 'IB'}",
+        f" Connection type : {options.connection}\t\tUsing SRQ      : OFF",
     ]
     if version >= OLDEST_PEER:
         lines += [
@@ -136,7 +137,7 @@ def header(
         depth = 512 if options.duration is not None else min(512, options.iterations)
         lines.append(f" RX depth        : {depth}")
     if not options.is_latency:
-        lines.append(f" CQ Moderation   : {1 if options.size > 8192 else 100}")
+        lines.append(f" CQ Moderation   : {1 if is_srd or options.size > 8192 else 100}")
         if version >= NAMES_POLLS:
             lines.append(" CQE Poll Batch  : Dynamic")
     lines += [
