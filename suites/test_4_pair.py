@@ -104,8 +104,8 @@ def test_traffic_class(result, limits):
 
 @catches("pcie_width", "server_dies", "ssh_dropped")
 @catches("foreign_traffic", "rdma_context", "gpu_job", "leftover_server", "slow_rail")
-@catches("half_bandwidth", "slow_sender", "slow_node", "other_port")
-@catches("counter_wraps", "counter_late")
+@catches("half_bandwidth", "slow_sender", "slow_node")
+@catches("counter_wraps")
 @measure(ib_write_bw())
 def test_write_bandwidth(result, limits):
     assert result.average in limits["ib_write_bw.average"]

@@ -63,6 +63,8 @@ def _is_explained(verdict: Verdict, wave: Wave) -> bool:
         return False
     if verdict.target != FABRIC or any(one.is_everywhere for one in wave.injections):
         return True
+    if any(is_pair(word) and ports_of(word) for word in (verdict.message or "").split()):
+        return True  # of pairs, the first one is the worst, and others are told beside it
     faulty = {name.partition(":")[0] for one in wave.injections for name in one.names | one.nodes}
     sound = {node for node, _ in wave.nodes if node not in faulty}
     ports = {f"{node}:{rail}" for node in sound for rail in wave.rails}

@@ -126,9 +126,19 @@ def _faulty(
             if leaves:
                 yield _leaves(f"{group}, leaves", kind, leaves, members)
             if shared:
-                yield _wave(group, kind, shared, members)
+                yield _wave(group, kind, shared, _asked(members, shared, kind, layer))
             for fault in apart:
                 yield _wave(f"{group}, {fault.name}", kind, [fault], _catchers(members, fault))
+
+
+def _asked(
+    members: Sequence[Check], faults: Sequence[Fault], kind: str, usual: str
+) -> Sequence[Check]:
+    """Return the checks of a wave: all, or where traffic of another layer costs time, catchers."""
+    if kind == usual or members[0].group == "facts":
+        return members
+    names = {fault.name for fault in faults}
+    return [check for check in members if names & set(check.faults)]
 
 
 def _is_apart(fault: Fault, group: str) -> bool:

@@ -237,6 +237,13 @@ def test_a_message_that_names_everybody_names_nobody() -> None:
     assert not found.rows[0].is_caught
 
 
+def test_a_message_about_pairs_is_about_the_first_of_them() -> None:
+    """The others stand beside it, to be compared with."""
+    slow = verdict("fabric", "failed", f"mean 252 Gb/s\n  {RING[0]} 1 Gb/s\n  gpu004:rail0 is fine")
+
+    assert proof([slow]).is_whole
+
+
 def test_where_a_fault_spreads_everywhere_its_tests_are_seen_without_it_too() -> None:
     """Else one that always fails would be proven by a storm."""
     storm = replace(FAULT, spread="fabric")
