@@ -104,7 +104,7 @@ def test_traffic_class(result, limits):
 
 @catches("pcie_width", "server_dies", "ssh_dropped")
 @catches("foreign_traffic", "rdma_context", "gpu_job", "leftover_server", "slow_rail")
-@catches("half_bandwidth", "slow_sender", "slow_node")
+@catches("half_bandwidth", "slow_sender", "slow_node", "other_port")
 @catches("counter_wraps")
 @measure(ib_write_bw())
 def test_write_bandwidth(result, limits):
