@@ -105,7 +105,7 @@ class View:
 
     def names(self, path: str) -> list[str]:
         """Return the names in a directory, sorted by byte; none where there is no directory."""
-        return self._names(path.rstrip("/"))
+        return sorted(self._names(path.rstrip("/")))
 
     def glob(self, pattern: str) -> list[str]:
         """Return the paths that match, sorted by byte; magic as in `fnmatch`, per component."""
