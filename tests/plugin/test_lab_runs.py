@@ -18,7 +18,7 @@ import pytest
 from pytest_fabric.report.records import read_measurements
 from pytest_fabric.results import Verdict
 
-from .runs import at_once, bad, latest, run, verdicts
+from .runs import at_once, bad, latest, run, unplanned, verdicts
 
 
 def test_a_healthy_fabric_passes_every_check_and_leaves_its_record(site: pytest.Pytester) -> None:
@@ -107,33 +107,48 @@ def test_a_node_that_is_down_is_an_error_and_the_rest_goes_on(site: pytest.Pytes
     assert [v for v in verdicts(site) if v.outcome == "passed"]
 
 
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        ("server_dies@gpu002:rail0", "ended"),
-        ("tool_missing@gpu002", "install package perftest"),
-        ("tool_garbage@gpu002", "expected"),
-        ("tool_silent@gpu002", "expected"),
-        ("row_then_error@gpu002:rail0", ""),
-        ("gid_missing@gpu002:rail0", "RoCE v2 GID"),
-        ("port_down@gpu002:rail0", "ACTIVE"),
-        ("counter_missing@gpu002:rail0", "counter"),
-        ("ssh_silent@gpu002", "gpu002"),
-    ],
-)
-def test_trouble_is_an_error_with_one_line(site: pytest.Pytester, fault: str, message: str) -> None:
-    """Whatever a node does, its own checks say it in one line and the others pass."""
-    done = run(site, f"--fabric-fault={fault}", THREE, "-k", FEW)
+#: Each at the first node of a pair of its own, and a part of what is said of it.
+TROUBLE = {
+    "server_dies@gpu001:rail0": "ended",
+    "tool_missing@gpu003": "install package perftest",
+    "tool_garbage@gpu005": "expected",
+    "tool_silent@gpu007": "expected",
+    "row_then_error@gpu009:rail0": "",
+    "gid_missing@gpu011:rail0": "RoCE v2 GID",
+    "port_down@gpu013:rail0": "ACTIVE",
+    "counter_missing@gpu015:rail0": "counter",
+    "ssh_silent@gpu017": "gpu017",
+}
 
-    assert done.ret in (1, 10)
+#: A pair for each of them and one without, each way and on one rail.
+APART = [
+    f"gpu{client:03}:rail0..gpu{server:03}:rail0"
+    for one in range(1, 20, 2)
+    for client, server in ((one, one + 1), (one + 1, one))
+]
+
+
+def test_trouble_is_an_error_with_one_line(site: pytest.Pytester) -> None:
+    """Whatever a node does, its own checks say it in one line and the others pass."""
+    text = unplanned((site.path / "cluster.yaml").read_text())
+    text = text.replace("gpu[001-004]:", "gpu[001-020]:", 1)
+    text = text.replace("{strategy: ring}", f"{{strategy: list, list: {json.dumps(APART)}}}")
+    (site.path / "cluster.yaml").write_text(text)
+    done = run(site, "-k", FEW, faults=TROUBLE)
+
+    assert done.ret == 1
     errors = bad(site, "error")
-    assert errors
-    assert any(message in (verdict.message or "") for verdict in errors)
-    assert all("gpu002" in verdict.target for verdict in errors + bad(site))
+    for fault, message in TROUBLE.items():
+        node = fault.partition("@")[2].partition(":")[0]
+        told = [verdict.message or "" for verdict in errors if node in verdict.target]
+        assert told, fault
+        assert any(message in one for one in told), fault
     assert all("\n" not in (verdict.message or "") for verdict in errors)
     assert "Traceback" not in done.stdout.str()
-    others = [v for v in verdicts(site) if "gpu002" not in v.target]
+    nodes = {fault.partition("@")[2].partition(":")[0] for fault in TROUBLE}
+    others = [v for v in verdicts(site) if not any(node in v.target for node in nodes)]
     assert {verdict.outcome for verdict in others} == {"passed"}
+    assert any("gpu020" in verdict.target for verdict in others)
 
 
 def test_an_unknown_fault_is_refused(site: pytest.Pytester) -> None:
