@@ -42,6 +42,12 @@ def test_small_read_p99(result, limits):
     assert result.p99 in limits["ib_read_lat.p99"]
 
 
+@catches("latency_tail")
+@measure(ib_read_lat(size=4))
+def test_small_read_p999(result, limits):
+    assert result.p999 in limits["ib_read_lat.p999"]
+
+
 @catches("slow_core", "latency_all")
 @measure(ib_send_lat(size=4))
 def test_small_send_median(result, limits):
@@ -52,6 +58,12 @@ def test_small_send_median(result, limits):
 @measure(ib_send_lat(size=4))
 def test_small_send_p99(result, limits):
     assert result.p99 in limits["ib_send_lat.p99"]
+
+
+@catches("latency_tail")
+@measure(ib_send_lat(size=4))
+def test_small_send_p999(result, limits):
+    assert result.p999 in limits["ib_send_lat.p999"]
 
 
 @catches("slow_core")
@@ -66,6 +78,12 @@ def test_page_write_p99(result, limits):
     assert result.p99 in limits["ib_write_lat.4096.p99"]
 
 
+@catches("latency_tail")
+@measure(ib_write_lat(size=4096))
+def test_page_write_p999(result, limits):
+    assert result.p999 in limits["ib_write_lat.4096.p999"]
+
+
 @catches("slow_core")
 @measure(ib_read_lat(size=4096))
 def test_page_read_median(result, limits):
@@ -78,6 +96,12 @@ def test_page_read_p99(result, limits):
     assert result.p99 in limits["ib_read_lat.4096.p99"]
 
 
+@catches("latency_tail")
+@measure(ib_read_lat(size=4096))
+def test_page_read_p999(result, limits):
+    assert result.p999 in limits["ib_read_lat.4096.p999"]
+
+
 @catches("slow_core")
 @measure(ib_send_lat(size=4096))
 def test_page_send_median(result, limits):
@@ -88,6 +112,12 @@ def test_page_send_median(result, limits):
 @measure(ib_send_lat(size=4096))
 def test_page_send_p99(result, limits):
     assert result.p99 in limits["ib_send_lat.4096.p99"]
+
+
+@catches("latency_tail")
+@measure(ib_send_lat(size=4096))
+def test_page_send_p999(result, limits):
+    assert result.p999 in limits["ib_send_lat.4096.p999"]
 
 
 @catches("mtu_low")

@@ -86,6 +86,12 @@ def test_incast_of_eight_is_in_sequence(result, limits):
     assert result.growth("out_of_sequence") in limits["out_of_sequence.growth"]
 
 
+@catches("packet_loss")
+@measure(incast(senders=8))
+def test_incast_of_eight_sends_nothing_again(result, limits):
+    assert result.growth("retransmissions") in limits["retransmissions.growth"]
+
+
 @catches("congested_leaf", "half_uplink")
 @measure(bisection())
 def test_bisection_mean(result, limits):

@@ -28,7 +28,7 @@ SUITE_METRICS = [
     f"{tool}{size}.{statistic}"
     for tool in metrics.LATENCY_TOOLS
     for size in ("", ".4096")
-    for statistic in ("p99", "median")
+    for statistic in ("p999", "p99", "median")
 ] + [f"{tool}.average" for tool in metrics.BANDWIDTH_TOOLS]
 
 
@@ -414,6 +414,7 @@ def test_soft_roce_is_gentle() -> None:
         "duration": {"number": 3.0, "unit": "s"},
         "qps": 1,
         "size": {"number": 65536.0, "unit": "B"},
+        "connection": "RC",
     }
     assert found.why_not_available("link_downed.growth") is None
 
