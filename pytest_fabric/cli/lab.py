@@ -109,8 +109,10 @@ def _write(place: Path, cluster: Cluster, address: Mapping[str, Any]) -> None:
     ports: Mapping[str, int] = address["nodes"]
     known = [f"[127.0.0.1]:{port} {address['host_key']}" for port in ports.values()]
     (place / "known_hosts").write_text("\n".join([*known, ""]))
+    addresses = {name: switch.address for name, switch in cluster.switches.items()}
+    addresses |= {name: node.address for name, node in cluster.nodes.items()}
     hosts = [
-        f"Host {' '.join(dict.fromkeys((name, cluster.nodes[name].address)))}\n"
+        f"Host {' '.join(dict.fromkeys((name, addresses[name])))}\n"
         f"  HostName 127.0.0.1\n  Port {port}\n  User {address['user']}\n"
         f'  IdentityFile "{key}"\n  IdentitiesOnly yes\n'
         f'  UserKnownHostsFile "{place / "known_hosts"}"\n  StrictHostKeyChecking yes\n'

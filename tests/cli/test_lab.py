@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fabric import config
+from pytest_fabric.cli.lab import _write as lab_files
 from tests.clusters import TEXT
 
 from .test_command import command
@@ -107,3 +109,15 @@ def test_a_cluster_of_real_machines_is_no_lab(site: Path) -> None:
     (site / "cluster.yaml").write_text(TEXT.replace("transport: lab", "transport: ssh"))
 
     assert "expected transport lab, got ssh" in switch(site, "up")
+
+
+def test_a_switch_of_the_cluster_is_logged_in_to_like_a_node(tmp_path: Path) -> None:
+    """The shipped cluster file has switches, and names them beside its nodes."""
+    cluster = config.load(Path(__file__).parents[2] / "cluster.yaml")
+    ports = {name: place for place, name in enumerate((*cluster.nodes, *cluster.switches), 2000)}
+    address = {"nodes": ports, "user": "lab", "host_key": "ssh-ed25519 A", "client_key": "x"}
+    lab_files(tmp_path, cluster, address)
+
+    written = (tmp_path / "ssh_config").read_text()
+    assert {f"Port {port}" for port in ports.values()} <= {*map(str.strip, written.splitlines())}
+    assert "Host leaf-0\n" in written
