@@ -27,7 +27,7 @@ from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned, terminal, without_verdict
 from pytest_fabric.report.rundir import RunDirectory
-from pytest_fabric.report.sections.record import RunRecord
+from pytest_fabric.report.sections.record import Kept, RunRecord, kept
 from pytest_fabric.report.summary import Run as Reported
 from pytest_fabric.results import Measurement, NodeFacts, Verdict
 from pytest_fabric.selection import Selection
@@ -57,6 +57,7 @@ class FabricRun:
         self._about = history.about
         self._has_papers = False
         self._result: Reported | None = None
+        self._kept: Kept | None = None
         self._is_followed_up = is_followed_up
         self._wants: tuple[Want, ...] = ()
         self._asked: list[followup.Asked] | None = None  # while nothing was followed up
@@ -196,7 +197,10 @@ class FabricRun:
 
     def record(self) -> RunRecord:
         """Return the whole run as its report shows it."""
-        return told.record_of(self._reported(), self._about, self._told(), self.directory.path)
+        path = self.directory.path
+        if self._kept is None or not self._is_closed:
+            self._kept = kept("report", path)
+        return told.record_of(self._reported(), self._about, self._told(), path, self._kept)
 
     def _reported(self) -> Reported:
         """Return what reports are made of; once the run is closed it is the same for all."""

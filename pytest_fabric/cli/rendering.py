@@ -18,7 +18,7 @@ from pytest_fabric.report import atomic, context, summary, told
 from pytest_fabric.report.clean import clean
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.finished import Finished
-from pytest_fabric.report.sections.record import RunRecord
+from pytest_fabric.report.sections.record import RunRecord, kept
 from pytest_fabric.report.summary import Run
 from pytest_fabric.results import Verdict
 
@@ -52,7 +52,9 @@ class Shown:
 
     def record(self) -> RunRecord:
         """Return the whole run, as its own report showed it."""
-        return told.record_of(self._run(), self.run.about, self._context, self.run.path)
+        path = self.run.path
+        said = (self._run(), self.run.about, self._context, path)
+        return told.record_of(*said, kept("report", path))
 
     def _run(self) -> Run:
         run = self.run

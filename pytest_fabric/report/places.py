@@ -31,7 +31,7 @@ def nodes_of(target: str) -> tuple[str, ...]:
 
 def is_pair(target: str) -> bool:
     """Return whether a target is a pair of ports."""
-    return ".." in target
+    return len(ports_of(target)) == 2
 
 
 def fold(targets: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -117,9 +117,9 @@ def to_measurement(record: Record) -> Measurement:
         **record,
         "latency": None if is_bandwidth else values,
         "bandwidth": values if is_bandwidth else None,
-        "growth": _growth(record),
+        "growth": [],
     }
-    return typed.read(Measurement, shape)
+    return replace(typed.read(Measurement, shape), growth=_growth(record))
 
 
 def to_facts(record: Record) -> NodeFacts:
@@ -141,17 +141,29 @@ def _still(growth: tuple[Growth, ...]) -> str:
     return dumps(told)[1:-1]
 
 
-def _growth(record: Record) -> list[Record]:
+def _growth(record: Record) -> tuple[Growth, ...]:
     """Return all growth in the order in which it is told: by end of the pair, and by name."""
-    found = list(record["counters"])
+    found = [typed.read(Growth, grown) for grown in record["counters"]]
     for group in record["still"]:
-        same = {name: group[name] for name in ("port", "meaning", "direction")}
-        for name, priority in group["names"].items():
-            found.append({**same, "name": name, "delta": 0, "priority": priority})
+        names = group["names"]
+        if any(type(priority) is bool for priority in names.values()):  # equal to 0 and 1
+            raise TypeError("expected int, got bool")
+        found += _stood(group["port"], group["meaning"], group["direction"], tuple(names.items()))
     if record.get("members"):
-        return sorted(found, key=lambda grown: (grown["port"], grown["name"]))
+        return tuple(sorted(found, key=lambda grown: (grown.port, grown.name)))
     client = str(record["target"]).partition("..")[0]
-    return sorted(found, key=lambda grown: (grown["port"] != client, grown["name"]))
+    return tuple(sorted(found, key=lambda grown: (grown.port != client, grown.name)))
+
+
+@lru_cache(maxsize=65_536)  # a port has some tens of such groups, the same in nearly every window
+def _stood(
+    port: object, meaning: object, direction: object, names: tuple[tuple[str, object], ...]
+) -> tuple[Growth, ...]:
+    """Return counters that did not grow. Raises TypeError, ValueError."""
+    same = {"port": port, "meaning": meaning, "direction": direction, "delta": 0}
+    return tuple(
+        typed.read(Growth, {**same, "name": name, "priority": priority}) for name, priority in names
+    )
 
 
 def to_verdict(record: Record) -> Verdict:

@@ -12,7 +12,7 @@ from pytest_fabric.report.about import About
 from pytest_fabric.report.context import Context
 from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.planned import Planned
-from pytest_fabric.report.sections.record import RunRecord, kept
+from pytest_fabric.report.sections.record import Kept, RunRecord
 from pytest_fabric.report.stored import open_run
 from pytest_fabric.report.summary import Run
 from pytest_fabric.results import Verdict
@@ -55,8 +55,8 @@ def _soak(about: About, path: Path) -> Soak | None:
         return begun
 
 
-def record_of(run: Run, about: About, context: Context, path: Path) -> RunRecord:
-    """Return the whole run as its reports show it, with what its directory keeps."""
+def record_of(run: Run, about: About, context: Context, path: Path, kept: Kept) -> RunRecord:
+    """Return the whole run as its reports show it; `kept` is what its directory keeps."""
     return RunRecord(
         run=run,
         notes=context.notes,
@@ -64,7 +64,7 @@ def record_of(run: Run, about: About, context: Context, path: Path) -> RunRecord
         is_coverage_short=context.is_coverage_short,
         leaves=about.leaves,
         waivers=about.waivers,
-        kept=kept("report", path),
+        kept=kept,
         about=about,
         devices=context.devices,
         path=path,

@@ -91,3 +91,9 @@ def test_five_thousand_ports_fold_in_a_moment() -> None:
 def test_a_place_is_mentioned_only_by_itself(message: str, expected: list[str]) -> None:
     """Neither a pair nor a longer name mentions a shorter one that is part of it."""
     assert mentioned(["gpu1", "gpu1:rail0"], message) == expected
+
+
+def test_only_two_ports_are_a_pair() -> None:
+    """Whatever else has dots in its name stands for itself."""
+    assert is_pair("gpu001:rail0..gpu002:rail0")
+    assert not any(map(is_pair, ("..", "gpu..001", "gpu001:rail0", "a..b", "a:r..", "")))
