@@ -29,6 +29,9 @@ from pytest_fabric.units import render
 #: Headers of a RoCE v2 packet over IPv4 with Ethernet framing, per packet; InfiniBand needs less.
 HEADER_BYTES = 78
 
+#: Read with the counters, first of all: when they were read.
+UPTIME = "/proc/uptime"
+
 #: More growth than this beside our own traffic is somebody else's: 2 % of line during bandwidth,
 #: 0.1 % during latency, where a little queueing already shows.
 FOREIGN_SHARE = {"bandwidth": 0.02, "latency": 0.001}
@@ -71,10 +74,8 @@ def _sections(
     device: str, number: int, netdevs: tuple[str, ...], sudo: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
     base = f"/sys/class/infiniband/{device}/ports/{number}"
-    found: dict[str, tuple[str, ...]] = {
-        "uptime": ("cat", "/proc/uptime"),
-        "sysfs": ("grep", "-sH", ".", Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*")),
-    }
+    files = (Glob(f"{base}/counters/*"), Glob(f"{base}/hw_counters/*"))
+    found: dict[str, tuple[str, ...]] = {"sysfs": ("grep", "-sH", ".", UPTIME, *files)}
     for place, netdev in enumerate(netdevs):
         asroot = ("sudo", "-n") if "ethtool" in sudo else ()
         found[f"ethtool{place}"] = (*asroot, *ethtool_statistics.command(netdev))
@@ -120,20 +121,22 @@ def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple
     ethtool = [outcome for section, outcome in outcomes.items() if section.startswith("ethtool")]
     # One member of a bond that cannot be read makes the sum of the others a lie.
     text = None if any(o.status for o in ethtool) else "\n".join(o.stdout for o in ethtool)
-    shot = snapshot(str(name), port.driver, outcomes["sysfs"].stdout, text, port.link_layer)
+    first, _, sysfs = outcomes["sysfs"].stdout.partition("\n")
+    uptime_s = _uptime(name, first)
+    shot = snapshot(str(name), port.driver, sysfs, text, port.link_layer)
     if not shot.values:
         raise MeasurementError(
             str(name), "counters", f"expected counters of {port.device}, found none readable"
         )
-    return shot, _uptime(name, outcomes["uptime"].stdout)
+    return shot, uptime_s
 
 
-def _uptime(name: Port, text: str) -> float:
-    match = re.match(r"[0-9]{1,12}(\.[0-9]+)? ", text)
+def _uptime(name: Port, line: str) -> float:
+    match = re.match(rf"{UPTIME}:([0-9]{{1,12}}(?:\.[0-9]+)?) ", line)
     if match is None:
-        message = f"expected seconds in /proc/uptime, found {text[:40]!r}"
+        message = f"expected seconds in {UPTIME}, found {line[:60]!r}"
         raise MeasurementError(str(name), "counters", message)
-    return float(match.group())
+    return float(match[1])
 
 
 def sender(settings: Settings, pair: Pair) -> Port:

@@ -9,7 +9,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # type: ignore[impor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fabric.report.places import fold, mentioned, nodes_of, ports_of
+from pytest_fabric.report.places import fold, is_pair, mentioned, nodes_of, ports_of
 
 NODES = st.from_regex(r"(gpu|r[1-3]n)[0-9]{1,3}|login|alpha-b", fullmatch=True)
 PORTS = st.builds("{}:{}".format, NODES, st.sampled_from(["rail0", "rail1", "mgmt"]))
