@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import IO
 
 from pytest_fabric.declare import SOAK
-from pytest_fabric.errors import NotRecognisedError
+from pytest_fabric.errors import ConfigError, NotRecognisedError
 from pytest_fabric.prove.judge import Judged, judge
 from pytest_fabric.prove.plan import Wave
 from pytest_fabric.prove.shape import Model, cable_plan, cluster_file
+from pytest_fabric.report import context
+from pytest_fabric.report.pattern import Known
 from pytest_fabric.report.records import read_verdicts
 
 #: A wave is a matter of seconds: one that takes longer hangs.
@@ -89,9 +91,14 @@ class Driver:
             return Shown(None, f"wave {wave.name}: exit status {status}: {line} ({told})")
         try:
             verdicts = read_verdicts(folder / "runs" / "latest" / "verdicts.jsonl")
-        except (OSError, NotRecognisedError) as error:
+            said = context.read(folder / "runs" / "latest")
+        except (OSError, NotRecognisedError, ConfigError) as error:
             return Shown(None, f"wave {wave.name}: expected verdicts: {error}")
-        return Shown(judge(wave, verdicts), None)
+        if said is None:
+            return Shown(
+                None, f"wave {wave.name}: expected a run that ended, found one that did not"
+            )
+        return Shown(judge(wave, verdicts, Known(said.growth, odd=said.odd)), None)
 
     def _status(self, words: Sequence[str], output: IO[bytes]) -> int | None:
         """Run a command to its end; None when it took too long and was ended."""

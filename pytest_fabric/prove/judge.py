@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_fabric.declare import FABRIC
 from pytest_fabric.prove.plan import Injection, Wave
+from pytest_fabric.report.pattern import NOTHING, Known
 from pytest_fabric.report.places import is_pair, mentioned, nodes_of, ports_of
 from pytest_fabric.report.suspects import suspects
 from pytest_fabric.results import Verdict
@@ -41,9 +42,12 @@ class Judged:
     alarms: tuple[Verdict, ...]
 
 
-def judge(wave: Wave, verdicts: Sequence[Verdict]) -> Judged:
-    """Return how each test of a wave took each of its faults."""
-    blamed = _blamed(verdicts)
+def judge(wave: Wave, verdicts: Sequence[Verdict], known: Known = NOTHING) -> Judged:
+    """Return how each test of a wave took each of its faults.
+
+    `known` is what the summary of the wave's run knew beside its verdicts.
+    """
+    blamed = _blamed(verdicts, known)
     by_check: dict[str, list[Verdict]] = {check: [] for check in wave.checks}
     for verdict in verdicts:
         by_check.setdefault(function_of(verdict.nodeid), []).append(verdict)
@@ -103,9 +107,9 @@ def _is_named(injection: Injection, verdict: Verdict) -> bool:
     return bool(mentioned({*injection.names, *nodes_of(injection.place)}, message))
 
 
-def _blamed(verdicts: Sequence[Verdict]) -> list[frozenset[str]]:
+def _blamed(verdicts: Sequence[Verdict], known: Known) -> list[frozenset[str]]:
     """Return the places that the summary suspects; those that it cannot tell apart are together."""
-    return [frozenset(suspect.places) for suspect in suspects(verdicts)]
+    return [frozenset(suspect.places) for suspect in suspects(verdicts, known)]
 
 
 def _answer(

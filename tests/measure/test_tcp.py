@@ -43,8 +43,7 @@ class Both(FakeRunning):
     def wait(self) -> dict[str, Outcome]:
         found = {"tool": self.outcome}
         for when, count in (("before", 0), ("after", self.moved)):
-            found[f"{when}-uptime"] = ended("10.0 20.0\n")
-            found[f"{when}-sysfs"] = ended(COUNTERS)
+            found[f"{when}-sysfs"] = ended(f"/proc/uptime:10.0 20.0\n{COUNTERS}")
             found[f"{when}-netdevs"] = ended(netdev(count))
         return found
 

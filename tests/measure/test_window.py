@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_fabric.errors import MeasurementError
 from pytest_fabric.measure import window
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.results import Bandwidth, Growth, Latency, Pair, Port, Traffic
+from pytest_fabric.transport import Outcome
+from tests.ports import PORT
 
 PAIR = Pair(Port("a", "r0"), Port("b", "r0"))
 WRITE = Settings("ib_write_bw", 2**20, None, 5, 4, 106, None, 3)
@@ -157,3 +160,13 @@ def test_a_class_lost_half_way_through_shows() -> None:
 
     assert window.traffic(WRITE, PAIR, ROW, 4096, seen).class_share == pytest.approx(0.5, abs=0.01)
     assert "moved only 50%" in doubts(seen)
+
+
+@pytest.mark.parametrize("first", ["", "/proc/uptime:soon 1\n", "/proc/uptime:\n", "99.1 2.0\n"])
+def test_counters_without_the_time_at_which_they_were_read_are_an_error(first: str) -> None:
+    """A window whose length nobody knows has no rate that could be foreign."""
+    counters = "/sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data:7\n"
+    said = {"sysfs": Outcome("exit", 0, first + counters, "", False, 0.1)}
+
+    with pytest.raises(MeasurementError, match="expected seconds in /proc/uptime"):
+        window.parsed(said, Port("a", "r0"), PORT)

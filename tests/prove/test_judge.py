@@ -10,6 +10,7 @@ from pytest_fabric.prove.catalogue import Fault
 from pytest_fabric.prove.judge import judge
 from pytest_fabric.prove.plan import Check, Wave, waves
 from pytest_fabric.prove.proof import Proof, conclude
+from pytest_fabric.report.pattern import Known
 from pytest_fabric.results import Verdict
 
 TEST = "t.py::test_it"
@@ -264,3 +265,12 @@ def test_what_is_seen_beside_sound_places_has_no_wave_of_its_own() -> None:
     check = replace(CHECK, faults=("dirt", "storm"))
 
     assert len(list(waves([FAULT, storm], [check], "Ethernet"))) == 2
+
+
+def test_what_the_summary_knew_beside_verdicts_tells_the_ends_apart() -> None:
+    """One pair alone has two ends; that the other one is odd in another way leaves this one."""
+    found = ring("failed", "passed", "passed")
+    odd = Known(odd={PLACE: ("PCIe 32 GT/s x8, declared x16",)})
+
+    assert judge(wave(), found).answers[0].mark == "unplaced"
+    assert judge(wave(), found, odd).answers[0].mark == "failed"
