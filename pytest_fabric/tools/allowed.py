@@ -48,7 +48,7 @@ PATTERNS = (
     rf"sminfo( -C {NAME} -P \d+)?",
     rf"iblinkinfo --line( -C {NAME} -P \d+)?( -D 0)?",
     r"rdma resource show (ctx|qp)",
-    r"show (interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
+    r"show (version|interfaces (status|counters fec-stats)|pfc counters|lldp neighbors)",
     r"show queue watermark unicast",
     r"(portstat|queuestat|wredstat) -j",
     r"sonic-cfggen -d --var-json (PORT_QOS_MAP|QUEUE|WRED_PROFILE)",

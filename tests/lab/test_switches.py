@@ -20,6 +20,7 @@ from pytest_fabric.tools import (
     sonic_pfc,
     sonic_queues,
     sonic_status,
+    sonic_version,
     sonic_watermark,
     sonic_wred,
 )
@@ -49,6 +50,13 @@ def text(line: str, *fault: str) -> str:
 
 
 STATUS = "show interfaces status"
+
+
+def test_the_release_is_told() -> None:
+    found = sonic_version.parse(text("show version"))
+
+    assert found.version.startswith("SONiC.")
+    assert found.serial == "LABLEAF-0"
 
 
 def test_ports_are_those_of_the_plan() -> None:
@@ -136,7 +144,7 @@ FEC = "show interfaces counters fec-stats"
 
 
 @pytest.mark.parametrize(
-    "line", ["show version", "portstat", "queuestat -c", "wredstat -c", "sonic-cfggen -w"]
+    "line", ["show clock", "portstat", "queuestat -c", "wredstat -c", "sonic-cfggen -w"]
 )
 def test_other_words_are_refused(line: str) -> None:
     assert run(line).status == 2

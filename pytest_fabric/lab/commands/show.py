@@ -140,7 +140,29 @@ def _watermark(call: Call) -> str:
     return f"Egress shared pool occupancy per unicast queue:\n{table(titles, rows)}"
 
 
+def _version(call: Call) -> str:
+    facts = {
+        "SONiC Software Version": "SONiC.202405.1",
+        "SONiC OS Version": "12",
+        "Distribution": "Debian 12.5",
+        "Kernel": "6.1.0-11-2-amd64",
+        "Build commit": "4e3f2a1c0",
+        "Build date": "Wed Jun 12 04:05:06 UTC 2024",
+        "Built by": "builder@lab",
+        "Platform": "x86_64-lab_s4700-r0",
+        "HwSKU": "LAB-S4700",
+        "ASIC": "lab",
+        "ASIC Count": "1",
+        "Serial Number": f"LAB{call.node.name.upper()}",
+        "Model Number": "S4700",
+        "Hardware Revision": "A1",
+    }
+    told = "".join(f"{name}: {value}\n" for name, value in facts.items())
+    return f"\n{told}\nDocker images:\nREPOSITORY  TAG  IMAGE ID  SIZE\n"
+
+
 ANSWERS: Mapping[tuple[str, ...], Callable[[Call], str]] = {
+    ("version",): _version,
     ("interfaces", "status"): _status,
     ("interfaces", "counters", "fec-stats"): _fec,
     ("pfc", "counters"): _pfc,

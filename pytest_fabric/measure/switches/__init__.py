@@ -159,7 +159,8 @@ class Switches:
         if folder is None:
             outcomes = self._ask(switch, Collect(facts.SECTIONS, DEADLINE_S))
         else:
-            outcomes = captured.read(switch, folder, "before", facts.SECTIONS)
+            names = captured.there(folder, facts.SECTIONS, "before")
+            outcomes = captured.read(switch, folder, "before", names)
         return facts.read_facts(ends(self._cluster, switch), outcomes)
 
     def _window(self, switch: str, loads: Loads, earlier: Facts | None) -> Facts:

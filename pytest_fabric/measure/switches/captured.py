@@ -48,14 +48,15 @@ def read(switch: str, folder: Path, when: str, sections: Iterable[str]) -> dict[
     return found
 
 
-#: What a site need not capture: releases of SONiC before 202505 have no such command.
-OPTIONAL = frozenset({"marks"})
+#: What a site need not capture: releases of SONiC before 202505 count no marks, and nothing is
+#: judged by the release.
+OPTIONAL = frozenset({"marks", "version"})
 
 
-def there(folder: Path, sections: Iterable[str]) -> tuple[str, ...]:
+def there(folder: Path, sections: Iterable[str], when: str = "after") -> tuple[str, ...]:
     """Return the sections that a site must have captured, and those of the others that it has."""
     return tuple(
-        name for name in sections if name not in OPTIONAL or path_of(folder, "after", name).exists()
+        name for name in sections if name not in OPTIONAL or path_of(folder, when, name).exists()
     )
 
 

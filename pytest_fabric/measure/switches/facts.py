@@ -9,18 +9,22 @@ from pytest_fabric.measure.switches.far import Facts, Far, find, told
 from pytest_fabric.measure.topics.heard import Outcomes, Unread, is_complete
 from pytest_fabric.metrics import NOBODY, TOPICS
 from pytest_fabric.results import Fact
-from pytest_fabric.tools import sonic_config, sonic_lldp, sonic_status
+from pytest_fabric.tools import sonic_config, sonic_lldp, sonic_status, sonic_version
 from pytest_fabric.tools.sonic_config import Row
 from pytest_fabric.tools.sonic_lldp import Neighbour
 from pytest_fabric.tools.sonic_status import PortStatus
 
 METRICS = TOPICS["switch"]
 
+#: What is told of a switch and judged by nothing.
+VERSION = "switch.version"
+
 #: The tables of the configuration by section.
 TABLES = {"pfc": "PORT_QOS_MAP", "queues": "QUEUE", "wred": "WRED_PROFILE"}
 
 #: The commands by section; files that a site captures have these names.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "version": sonic_version.command(),
     "status": sonic_status.command(),
     "lldp": sonic_lldp.command(detail=True),
     **{section: sonic_config.command(table) for section, table in TABLES.items()},
@@ -38,7 +42,18 @@ OTHER_MARKS = ("ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red")
 
 def read_facts(ends: Sequence[Far], outcomes: Outcomes) -> Facts:
     """Return what the switch says of each end; every metric has a value or its problem."""
-    return {str(far.port): dict(_end(far, outcomes)) for far in ends}
+    version = _version(outcomes)
+    return {str(far.port): {VERSION: version, **dict(_end(far, outcomes))} for far in ends}
+
+
+def _version(outcomes: Outcomes) -> Fact:
+    """Return the release of the switch, which nothing is judged by, or why it is not known."""
+    if "version" not in outcomes:
+        return Fact(None, "version.txt was not captured")
+    try:
+        return Fact(told(outcomes, "version", SECTIONS, sonic_version.parse).version)
+    except Unread as error:
+        return Fact(None, str(error))
 
 
 def _end(far: Far, outcomes: Outcomes) -> Iterator[tuple[str, Fact]]:

@@ -195,16 +195,23 @@ def _counts(counted: Counter[str]) -> str:
     return ", ".join(told) or "not told"
 
 
+def _release(sheet: Sheet, switch: str) -> str | None:
+    """Return what a switch says that it runs, None where nobody has read it."""
+    reading = sheet.record.kept.readings.get(("switch", switch))
+    told = (facts.get("switch.version") for facts in reading.facts.values()) if reading else ()
+    return next((str(fact.value) for fact in told if fact is not None and fact.value), None)
+
+
 def _switch(sheet: Sheet) -> str:
     about = sheet.record.about
     if about is None:
         return "not asked"
     places = (about.cables[port].switch for port in sheet.ports if port in about.cables)
     names = dict.fromkeys((*places, *([sheet.leaf] if sheet.leaf else [])))
-    systems = {name.casefold(): system for name, system in about.switches.items()}
+    declared = {name.casefold(): name for name in about.switches}
+    found = [declared[name.casefold()] for name in names if name.casefold() in declared]
     told = [
-        f"{name}: {systems[name.casefold()]}, version not read"
-        for name in names
-        if name.casefold() in systems
+        f"{name}: {_release(sheet, name) or about.switches[name] + ', version not read'}"
+        for name in found
     ]
     return "; ".join(told) or "not asked: `switches:` of cluster.yaml does not have it"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_fabric.measure.switches.facts import METRICS, SECTIONS, read_facts
+from pytest_fabric.measure.switches.facts import METRICS, SECTIONS, VERSION, read_facts
 from pytest_fabric.metrics import NOBODY
 from pytest_fabric.results import Fact
 from pytest_fabric.tools import allowed
@@ -20,8 +20,9 @@ def read(changed: dict[str, Outcome], text: str = TEXT) -> dict[str, Fact]:
     """Return what a switch says of its end of the cable."""
     found = read_facts(far(text), facts(**changed))
     assert found.keys() == {"gpu001:rail0"}
-    assert found["gpu001:rail0"].keys() == METRICS.keys()
-    return dict(found["gpu001:rail0"])
+    told = dict(found["gpu001:rail0"])
+    assert told.keys() == {VERSION, *METRICS}
+    return {name: told[name] for name in METRICS}
 
 
 def test_commands_only_read() -> None:
@@ -45,6 +46,27 @@ def test_a_switch_that_is_set_up_well() -> None:
         "switch.ecn_missing": 0,
     }
     assert "leaf-0 etp1 (Ethernet8)" in found["switch.state"].detail[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "version", "problem"),
+    [
+        (outcome("SONiC Software Version: SONiC.1\n\nDocker images:\nNAME\n"), "SONiC.1", None),
+        (outcome("SONiC Software Version: SONiC.1\n"), None, "is cut off"),
+        (outcome("sh: show: not found\n"), None, "show version"),
+        (None, None, "was not captured"),
+    ],
+)
+def test_the_release_is_told_and_judged_by_nothing(
+    said: Outcome | None, version: str | None, problem: str | None
+) -> None:
+    """What hides it hides nothing else."""
+    outcomes = facts() if said is None else facts(version=said)
+    found = read_facts(far(TEXT), outcomes)["gpu001:rail0"]
+
+    assert found[VERSION].value == version
+    assert (problem or "") in (found[VERSION].problem or "")
+    assert found["switch.state"].value == "up"
 
 
 MARKED = {"Ethernet8|3": {"wred_profile": "LOSSLESS"}}

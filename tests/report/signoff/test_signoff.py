@@ -226,6 +226,15 @@ def test_exposure_versions_and_hashes_are_told() -> None:
         assert part in words, part
 
 
+def test_the_release_of_a_switch_is_told_where_it_was_read() -> None:
+    release = {"switch.version": Fact("SONiC.202311.4")}
+    reading = Reading(
+        "leaf-0", "switch", {PORTS[0]: {"switch.version": Fact(None, "late")}, PORTS[1]: release}
+    )
+
+    assert "leaf-0: SONiC.202311.4" in text(only(record(with_these(), [reading])))
+
+
 def proof_in(folder: Path, name: str = "prove-1", **changes: object) -> None:
     """Write a proof of the tests of the run."""
     document = {
