@@ -4,7 +4,8 @@ Runs one bandwidth measurement on every pair of a strategy against the embedded 
 JSON. The bound is what the busiest port needs if nothing else takes time: efficiency is the bound
 over the time from the first measurement to the last, elapsed efficiency the bound over everything,
 log-in and facts included. The plain alternative (one pair after another, one connection per node)
-is measured on a few pairs in the same run and scaled up.
+is measured on a few pairs in the same run and scaled up. CPU is told beside that of a fixed loop:
+shared machines differ from hour to hour.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from bench.cost import cpu_of
+from bench.cost import cpu_of, loop_ms
 from pytest_fabric import endpoints, pairs
 from pytest_fabric.config import Cluster, load
 from pytest_fabric.declare import ib_write_bw
@@ -210,7 +211,8 @@ def main() -> None:
             found = swept(cluster, lab, wants, folder / "runs")
             plain = plain_s(cluster, lab, wants[: options.plain])
     asked = {name: getattr(options, name) for name in ("nodes", "rails", "seconds", "strategy")}
-    print(json.dumps({**asked, **figures(found, options.seconds, plain)}, indent=1))
+    pace = {"ms_per_million_of_str": loop_ms()}
+    print(json.dumps({**asked, **figures(found, options.seconds, plain), **pace}, indent=1))
 
 
 if __name__ == "__main__":

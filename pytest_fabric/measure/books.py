@@ -25,9 +25,9 @@ class Books:
             yield
 
     @contextmanager
-    def after(self, free: Callable[[bool], None]) -> Iterator[None]:
+    def after(self, free: Callable[[bool], bool]) -> Iterator[None]:
         """Give the ports back, and work on the record when others have started on them."""
-        free(True)
-        time.sleep(SETTLE_S)
+        if free(True):
+            time.sleep(SETTLE_S)
         with self.lock:
             yield

@@ -19,8 +19,9 @@ T = TypeVar("T")
 #: How often whoever waits for the end of all tasks looks up, in seconds.
 LOOK_S = 0.25
 
-#: Gives back what a task claims, unless that was done before; told whether it went as usual.
-Free = Callable[[bool], None]
+#: Gives back what a task claims, unless that was done before; told whether it went as usual, and
+#: tells whether others of its phase still wait to start.
+Free = Callable[[bool], bool]
 
 
 @dataclass(frozen=True)
@@ -214,13 +215,15 @@ class Dispatcher(Generic[T]):
             self._over(task, outcome)
             self._idle += 1
 
-    def _free(self, task: Task, is_usual: bool) -> None:
+    def _free(self, task: Task, is_usual: bool) -> bool:
         """Let others have what a task claims; nothing runs beside it from now on."""
         with self._changed:
+            is_awaited = self._schedule.has_waiting(task.phase)
             if task.key in self._schedule.running:
                 self._schedule.free(task, time.monotonic(), is_usual)
                 del self._company[task.key]
                 self._changed.notify_all()
+            return is_awaited
 
     def _over(self, task: Task, outcome: T | Again) -> None:
         self._schedule.end(task, time.monotonic())

@@ -74,6 +74,10 @@ class Schedule:
         """Return how many tasks have not started, those that were put off included."""
         return sum(phase.waiting for phase in self._phases.values()) + len(self._later)
 
+    def has_waiting(self, phase: int) -> bool:
+        """Return whether tasks of a phase wait to start, without those that were put off."""
+        return phase in self._phases and self._phases[phase].waiting > 0
+
     def add(self, task: Task) -> None:
         """Let a task wait for its turn."""
         phase = self._phases.setdefault(task.phase, Phase())

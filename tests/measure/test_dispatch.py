@@ -193,3 +193,20 @@ def test_the_status_counts_what_waits_runs_and_is_done() -> None:
     made.stop(RuntimeError("over"))
     made.join(WAIT_S)
     assert made.status().done == 3
+
+
+def test_whoever_gives_back_its_claims_is_told_whether_others_wait() -> None:
+    """What is left to do makes room for those that start now, and for nobody else."""
+    told: dict[str, bool] = {}
+
+    def perform(task: Task, company: Company, free: Free) -> str:
+        told[task.key] = free(True)
+        return "done"
+
+    made = dispatcher(perform)
+    made.add([*tasks("a", "a"), Task("later", 1, 0, Claims(held=("a",)), 0.01)])
+    made.start()
+    assert made.result("later").result(WAIT_S) == "done"
+    assert told == {"0": True, "1": False, "later": False}
+    made.stop(RuntimeError("over"))
+    made.join(WAIT_S)
