@@ -108,13 +108,31 @@ def reasons(
 def _left_over(
     session: Session, held: Sequence[rdma_resource.Held], leases: Mapping[str, str]
 ) -> dict[int, str]:
-    """Return the processes of perftest on ports that nobody has locked, and their devices."""
+    """Return the processes of perftest on ports that nobody has locked, and their devices.
+
+    A tool of another run that was just ending has gone with its lock: it is looked for once more.
+    """
     perftest = {*LATENCY_TOOLS, *BANDWIDTH_TOOLS}
     found = {e.pid: e.device for e in held if e.pid and e.comm in perftest and e.device in leases}
     devices = dict.fromkeys(found.values())
     jobs = {device: Job(("uname", "-r"), 10.0, lease=leases[device]) for device in devices}
     free = {device for device, job in jobs.items() if session.run(job).end == "exit"}
-    return {pid: device for pid, device in found.items() if device in free}
+    left = {pid: device for pid, device in found.items() if device in free}
+    still = _still_there(session) if left else None
+    return {pid: device for pid, device in left.items() if still is None or pid in still}
+
+
+def _still_there(session: Session) -> set[int] | None:
+    """Return the processes that hold RDMA devices now, None where that cannot be told."""
+    listed = {name: sections()[name] for name in ("contexts", "queue_pairs")}
+    outcomes = session.collect(Collect(listed, 10.0))
+    if any(outcome.end != "exit" for outcome in outcomes.values()):
+        return None
+    try:
+        held = [e for outcome in outcomes.values() for e in _parsed(outcome, rdma_resource.parse)]
+    except FabricError:
+        return None
+    return {entry.pid for entry in held if entry.pid}
 
 
 def _entries(

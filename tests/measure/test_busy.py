@@ -189,6 +189,16 @@ def test_a_server_that_no_run_has_locked_is_left_over() -> None:
     assert check(LEFT, lease="lease")[0] == ()
 
 
+def test_a_tool_that_was_just_ending_is_not_left_over() -> None:
+    """Another run was between two measurements: its tool has gone, and the lock with it."""
+    assert check(LEFT, IDLE)[0] == ()
+
+    hidden = {**IDLE, "contexts": said(end="deadline", status=None)}
+    assert "is left on mlx5_0" in check(LEFT, hidden)[0][0]
+    garbage = {**IDLE, "queue_pairs": said("Illegal instruction\n")}
+    assert "is left on mlx5_0" in check(LEFT, garbage)[0][0]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -148,7 +148,7 @@ def test_x_stops_measuring(site: pytest.Pytester) -> None:
     assert len(bad(site, "failed")) == 1
     assert not [m for m in measurements(site) if m.tool == "ib_send_bw" and m.error is None]
     plan = json.loads((latest(site) / "plan.json").read_text())
-    assert len(plan) == 24 * 11
+    assert len(plan) == 24 * 16
     assert "not run" in done.stdout.str()
 
 
@@ -262,7 +262,7 @@ def test_a_node_that_is_lost_takes_only_its_own_tests_with_it(site: pytest.Pytes
     assert all("gpu002" in verdict.target for verdict in errors)
     assert all("lost" in (verdict.message or "") for verdict in errors)
     others = [v for v in bad(site, "passed") if "gpu002" not in v.target]
-    assert len(others) == 4 * 11
+    assert len(others) == 4 * 16
 
 
 def test_a_plan_is_printed_and_nobody_is_contacted(site: pytest.Pytester) -> None:

@@ -81,7 +81,7 @@ def test_two_runs_share_the_ports_and_both_finish(shared: Path) -> None:
     assert [run.returncode for run in runs] == [0, 0], told
     for out in ("one", "two"):
         found = read_verdicts(shared / out / "latest" / "verdicts.jsonl")
-        assert len(found) == 2 * NODES * 12
+        assert len(found) == 2 * NODES * 17
         assert {verdict.outcome for verdict in found} == {"passed"}
     waited = [
         attempt.outcome
