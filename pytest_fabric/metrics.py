@@ -189,7 +189,8 @@ TOPICS: dict[str, dict[str, str]] = {
 
 #: What several pairs at once show; shares of a rate refer to the sum of a node's ports, to the line
 #: of an incast's receiver, and to each pair of a bisection. `slowest` of a node, of its GPUs and of
-#: an incast is the share of the mean that the slowest pair got, `paused` a share of the time.
+#: an incast is the share of the mean that the slowest pair got, `fastest` that of the fastest,
+#: `paused` a share of the time.
 GROUP_METRICS = {
     "node.bandwidth": "b/s",
     "node.slowest": "",
@@ -197,6 +198,7 @@ GROUP_METRICS = {
     "gpu.slowest": "",
     "incast.bandwidth": "b/s",
     "incast.slowest": "",
+    "incast.fastest": "",
     "incast.reaction": "",
     "incast.cnp_sent": "",
     "incast.cnp_handled": "",

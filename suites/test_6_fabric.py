@@ -74,6 +74,12 @@ def test_incast_of_eight_fills_its_receiver(result, limits):
     assert result.bandwidth in limits["incast.bandwidth"]
 
 
+@catches("ecn_rp_off")
+@measure(incast(senders=8))
+def test_incast_of_eight_is_shared(result, limits):
+    assert result.fastest in limits["incast.fastest"]
+
+
 @catches("packet_loss")
 @measure(incast(senders=8))
 def test_incast_of_eight_discards_nothing(result, limits):

@@ -39,11 +39,11 @@ class GroupResult:
     """The result of a group: `result.bandwidth`, `result.reaction`, `result.growth("discards")`.
 
     Of a node, and of its GPUs: bandwidth (of all ports and directions), slowest. Of an incast:
-    bandwidth (what the receiver takes in), slowest, reaction, cnp_sent, cnp_handled, paused. Of a
-    bisection: mean, slowest. `rates` are the payload rates of its pairs in bits per second, where
-    they are declared. `again` returns the same group measured once more: what it misses at first,
-    that decides. Raises MissingValueError for what was not measured, MeasurementError for values
-    that must not be judged, CounterError for what no counter can tell.
+    bandwidth (what the receiver takes in), slowest, fastest, reaction, cnp_sent, cnp_handled,
+    paused. Of a bisection: mean, slowest. `rates` are the payload rates of its pairs in bits per
+    second, where they are declared. `again` returns the same group measured once more: what it
+    misses at first, that decides. Raises MissingValueError for what was not measured,
+    MeasurementError for values that must not be judged, CounterError for what no counter can tell.
     """
 
     record: Measurement
@@ -111,9 +111,11 @@ class GroupResult:
             return sum(rates) / len(rates), self._slowest_first()
         if name == "slowest" and self.family == "bisection":
             return min(rates), self._slowest_first()
-        if name == "slowest":
+        if name in ("slowest", "fastest"):
             shares = [self._share(member) for member in self.record.members]
-            return round(min(shares) * len(shares) / sum(shares), 4), self._slowest_first()
+            told = self._slowest_first() if name == "slowest" else self._fastest_first()
+            one = min(shares) if name == "slowest" else max(shares)
+            return round(one * len(shares) / sum(shares), 4), told
         if name == "paused":
             return self._paused()
         return self._reaction(name)
@@ -122,8 +124,11 @@ class GroupResult:
         """Return what a pair reached of its own payload rate, or its rate where none is known."""
         return member.bandwidth.average_bps / self.rates.get(member.pair, 1.0)
 
-    def _slowest_first(self) -> tuple[str, ...]:
-        members = sorted(self.record.members, key=self._share)
+    def _fastest_first(self) -> tuple[str, ...]:
+        return self._slowest_first(-1)
+
+    def _slowest_first(self, sign: int = 1) -> tuple[str, ...]:
+        members = sorted(self.record.members, key=lambda member: sign * self._share(member))
         left = len(members) - NAMED
         more = (f"and {left} more pairs",) if left > 0 else ()
         return (*map(self._told, members[:NAMED]), *more)
@@ -210,6 +215,7 @@ LABELS = {
     "bandwidth": "bandwidth",
     "mean": "mean of the pairs",
     "slowest": "the slowest",
+    "fastest": "the fastest",
     "reaction": "marks, notifications and pauses",
     "cnp_sent": "congestion notifications that were sent",
     "cnp_handled": "congestion notifications that senders obeyed",

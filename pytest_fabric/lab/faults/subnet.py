@@ -40,6 +40,14 @@ FAULTS: tuple[Fault, ...] = (
         layers=(INFINIBAND,),
     ),
     Fault(
+        "no_data_lane",
+        ("port",),
+        "no service level of the port has a virtual lane for data: only management gets through",
+        "a QoS policy of the subnet manager that maps levels to lanes that the switch lacks",
+        on_port=lambda port: replace(port, drops_rdma=True),
+        layers=(INFINIBAND,),
+    ),
+    Fault(
         "no_lid",
         ("port",),
         "the port has no LID, and knows of no subnet manager",
