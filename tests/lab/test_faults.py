@@ -100,6 +100,7 @@ CHANGES = {
 #: The same, of faults that a port on InfiniBand only can have.
 INFINIBAND_CHANGES = {
     "wrong_partition": "pkeys",
+    "no_data_lane": "drops_rdma",
     "no_lid": "lid",
     "second_manager": "sm_lid",
     "slow_ib_link": "uplink",
