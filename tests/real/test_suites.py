@@ -158,13 +158,20 @@ def test_a_missing_gid_is_told_before_anything_runs(site: Site, machines: Machin
 
 
 def test_a_taken_control_port_is_passed_over(site: Site, machines: Machines) -> None:
-    """Somebody else listens on the first ports: the next one is used, and the record says so."""
-    server = machines[1]
-    squatter = f"ib_write_lat -d {DEVICE} -p 18515"
-    with background(server, squatter):
-        wait_for_listener(server, 18515)
-        done = site.run("-k", "test_small_write_p99 and not p999 and fab1:rail0..fab2:rail0")
+    """Somebody else listens on the first port: the next one is used, and the record says so.
 
+    A server of perftest that no run has locked is left over, unless that is allowed.
+    """
+    server = machines[1]
+    chosen = ("-k", "test_small_write_p99 and not p999 and fab1:rail0..fab2:rail0")
+    with background(server, f"ib_write_lat -d {DEVICE} -p 18515"):
+        wait_for_listener(server, 18515)
+        refused = site.run(*chosen)
+        told = site.messages("error")
+        done = site.run(*chosen, "--fabric-allow-busy")
+
+    assert refused.returncode == 10, refused.stdout
+    assert [f"is left on {DEVICE}: no run measures there" in message for message in told] == [True]
     assert done.returncode == 0, done.stdout
     (record,) = site.measurements()
     assert [attempt.control_port for attempt in record.attempts] == [18515, 18516]
