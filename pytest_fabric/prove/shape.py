@@ -30,6 +30,9 @@ SCALE = 0.01
 #: little of what perftest leaves out at both ends of a run.
 SCALE_TOGETHER = 0.1
 
+#: The same where pairs must meet each other, some of the time.
+SCALE_ACROSS = 0.02
+
 #: What a collective must reach of the line rate of all rails: in the lab, NCCL leaves 5 % of the
 #: payload rate, and a port at half of its speed half.
 BUS_SHARE = 0.8
@@ -67,6 +70,13 @@ def model_of(cluster: Cluster) -> Model:
     )
 
 
+def _scale(group: str) -> float:
+    """Return the real seconds of a simulated one in a wave of a group."""
+    if group in (*TOGETHER, SOAK):
+        return SCALE_TOGETHER
+    return SCALE_ACROSS if group == "across" else SCALE
+
+
 def cluster_file(wave: Wave, model: Model) -> str:
     """Return the cluster file of a wave's lab."""
     profiles, profile = dict(model.profiles), model.profile
@@ -84,7 +94,7 @@ def cluster_file(wave: Wave, model: Model) -> str:
         "transport": "lab",
         "lab": {
             "seed": model.seed,
-            "time": SCALE_TOGETHER if wave.group in (*TOGETHER, SOAK) else SCALE,
+            "time": _scale(wave.group),
         },
         **_rest(wave, model),
         "nodes": {
