@@ -106,16 +106,15 @@ class GroupResult:
         if not rates:
             raise MissingValueError(f"{self.record.target}: {self.title} has no pairs")
         if name == "bandwidth":
-            return sum(rates), self._slowest_first()
+            return sum(rates), self._by_share()
         if name == "mean":
-            return sum(rates) / len(rates), self._slowest_first()
+            return sum(rates) / len(rates), self._by_share()
         if name == "slowest" and self.family == "bisection":
-            return min(rates), self._slowest_first()
+            return min(rates), self._by_share()
         if name in ("slowest", "fastest"):
             shares = [self._share(member) for member in self.record.members]
-            told = self._slowest_first() if name == "slowest" else self._fastest_first()
             one = min(shares) if name == "slowest" else max(shares)
-            return round(one * len(shares) / sum(shares), 4), told
+            return round(one * len(shares) / sum(shares), 4), self._by_share(name == "fastest")
         if name == "paused":
             return self._paused()
         return self._reaction(name)
@@ -124,11 +123,9 @@ class GroupResult:
         """Return what a pair reached of its own payload rate, or its rate where none is known."""
         return member.bandwidth.average_bps / self.rates.get(member.pair, 1.0)
 
-    def _fastest_first(self) -> tuple[str, ...]:
-        return self._slowest_first(-1)
-
-    def _slowest_first(self, sign: int = 1) -> tuple[str, ...]:
-        members = sorted(self.record.members, key=lambda member: sign * self._share(member))
+    def _by_share(self, fastest_first: bool = False) -> tuple[str, ...]:
+        """Return what the pairs reached, the slowest first unless asked otherwise."""
+        members = sorted(self.record.members, key=self._share, reverse=fastest_first)
         left = len(members) - NAMED
         more = (f"and {left} more pairs",) if left > 0 else ()
         return (*map(self._told, members[:NAMED]), *more)

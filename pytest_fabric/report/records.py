@@ -146,8 +146,11 @@ def _growth(record: Record) -> tuple[Growth, ...]:
     found = [typed.read(Growth, grown) for grown in record["counters"]]
     for group in record["still"]:
         names = group["names"]
-        if any(type(priority) is bool for priority in names.values()):  # equal to 0 and 1
-            raise TypeError("expected int, got bool")
+        if type(names) is not dict:
+            raise TypeError(f"expected object, got {type(names).__name__}")
+        # True and 1.0 are equal to 1, and would be taken for it below.
+        if not all(one is None or type(one) is int for one in names.values()):
+            raise TypeError("expected whole numbers as priorities")
         found += _stood(group["port"], group["meaning"], group["direction"], tuple(names.items()))
     if record.get("members"):
         return tuple(sorted(found, key=lambda grown: (grown.port, grown.name)))

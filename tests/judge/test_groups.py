@@ -68,6 +68,8 @@ def test_a_receiver_takes_in_the_sum_and_the_slowest_has_a_share_of_the_mean() -
     assert float(told.bandwidth) == 400e9
     assert float(told.slowest) == 0.5
     assert told.slowest.detail[0] == "a:r0 100 Gb/s"
+    assert float(told.fastest) == 1.5
+    assert told.fastest.detail[-1] == "a:r0 100 Gb/s"
 
 
 def test_marks_and_notifications_are_the_reaction() -> None:

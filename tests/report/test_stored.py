@@ -189,6 +189,10 @@ def changed(line: str, **keys: object) -> str:
     return json.dumps({**json.loads(line), **keys}) + "\n"
 
 
+def stood(names: object) -> dict[str, object]:
+    return {"port": "gpu001:rail0", "meaning": "pause", "direction": "rx", "names": names}
+
+
 HOSTILE: dict[str, Callable[[str], str]] = {
     "text": lambda line: "what is this\n",
     "bytes": lambda line: "\x1b[31m\x07" * 100 + "\n",
@@ -206,6 +210,10 @@ HOSTILE: dict[str, Callable[[str], str]] = {
     "company": lambda line: changed(line, company="many"),
     "alone": lambda line: changed(line, alone=0),
     "growth": lambda line: changed(line, counters={"pause": 0}),
+    "still": lambda line: changed(line, still=5),
+    "still names": lambda line: changed(line, still=[stood(["a", "b"])]),
+    "still priority": lambda line: changed(line, still=[stood({"a": 1}), stood({"a": True})]),
+    "still share": lambda line: changed(line, still=[stood({"a": 1}), stood({"a": 1.0})]),
     "error": lambda line: changed(line, error="it failed"),
     "raw": lambda line: changed(line, raw=["raw/000001.txt"]),
 }
