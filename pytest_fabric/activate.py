@@ -18,7 +18,7 @@ from pytest_fabric.html_hooks import HtmlHooks
 from pytest_fabric.inventory import user_path
 from pytest_fabric.items import ItemHooks
 from pytest_fabric.live import LiveLine
-from pytest_fabric.parametrize import loaded, problem_key
+from pytest_fabric.parametrize import loaded
 from pytest_fabric.policy import policy_of, require_confirmed
 from pytest_fabric.prove import catalogue
 from pytest_fabric.run import FabricRun
@@ -26,15 +26,6 @@ from pytest_fabric.selection import Selection
 from pytest_fabric.soak_windows import lines_of, windows_of
 from pytest_fabric.soaking import asked_of
 from pytest_fabric.sources import without_baseline
-
-
-def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
-    """Raise UsageError for what went wrong at collection; the controller does it for workers."""
-    problems = [*more, *config.stash.get(problem_key, [])]
-    if hasattr(config, "workerinput"):
-        config.stash[problem_key] = problems
-    elif problems:
-        raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
 
 
 def activate(session: pytest.Session) -> None:

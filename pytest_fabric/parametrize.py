@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -58,6 +59,15 @@ def generate(metafunc: pytest.Metafunc) -> None:
         config.stash.setdefault(problem_key, list(error.lines))
         return
     metafunc.parametrize(TARGET, targets, ids=[str(target) for target in targets], indirect=True)
+
+
+def tell_problems(config: pytest.Config, more: Sequence[str]) -> None:
+    """Raise UsageError for what went wrong at collection; the controller does it for workers."""
+    problems = [*more, *config.stash.get(problem_key, [])]
+    if hasattr(config, "workerinput"):
+        config.stash[problem_key] = problems
+    elif problems:
+        raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
 
 
 def _targets(

@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not _is_ours(item) and markers.is_ours(item)
     ]
     if wrong or any(map(_is_ours, items)):
-        importlib.import_module("pytest_fabric.activate").tell_problems(config, wrong)
+        importlib.import_module("pytest_fabric.parametrize").tell_problems(config, wrong)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 #: The layers of the suites, bottom up, which `-m` selects; and what each is about.
 LAYERS = {
@@ -23,6 +24,7 @@ LAYERS = {
 }
 
 
+@cache
 def layer_of(module: str) -> str:
     """Return the layer that a suite's module name carries: `test_4_pair` is `pair`."""
     stem = module.rpartition("/")[2].removesuffix(".py")

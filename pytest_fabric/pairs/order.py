@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from random import Random
@@ -32,20 +33,22 @@ def rounds(pairs: Iterable[Pair], seed: int) -> list[list[Pair]]:
 
 def _connected(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Return the pairs in parts that have no port in common."""
-    root: dict[Port, Port] = {}
-
-    def find(port: Port) -> Port:
-        while (above := root.setdefault(port, port)) != port:
-            root[port] = root[above]
-            port = above
-        return port
-
+    met: defaultdict[Port, set[Port]] = defaultdict(set)
     for pair in pairs:
-        root[find(pair.client)] = find(pair.server)
-    parts: dict[Port, list[Pair]] = {}
+        met[pair.client].add(pair.server)
+        met[pair.server].add(pair.client)
+    part_of: dict[Port, list[Pair]] = {}
+    for first in met:
+        if first in part_of:
+            continue
+        part: list[Pair] = []
+        reached = {first}
+        while reached:
+            part_of.update(dict.fromkeys(reached, part))
+            reached = {port for near in reached for port in met[near]} - part_of.keys()
     for pair in pairs:
-        parts.setdefault(find(pair.client), []).append(pair)
-    return list(parts.values())
+        part_of[pair.client].append(pair)
+    return list({id(part): part for part in part_of.values()}.values())
 
 
 def _both_ways(pairs: Sequence[Pair], random: Random) -> list[list[Pair]]:
