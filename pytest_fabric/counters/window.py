@@ -27,8 +27,9 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
     problems: dict[str, list[str]] = {}
     names = before.names if before.names == after.names else before.names | after.names
     which = (before.driver, _is_ethernet(before), names)
-    moved = {name for name, _ in before.values.items() ^ after.values.items()}
-    doubtful = moved.union(before.unreadable, after.unreadable, _saturating(*which))
+    doubtful = _moved(before.values, after.values).union(
+        before.unreadable, after.unreadable, _saturating(*which)
+    )
     known, places = _known(*which), _places(*which)
     grown: list[Growth | None] = list(_still(after.port, *which))
     for place in sorted(places[name] for name in places.keys() & doubtful):
@@ -43,6 +44,15 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         for meaning, said in problems.items()
     }
     return tuple(one for one in grown if one is not None), told
+
+
+def _moved(before: Mapping[str, int], after: Mapping[str, int]) -> set[str]:
+    """Return what does not have the same value in both; nearly always both have the same names."""
+    names = list(after)
+    if names != list(before):
+        return {name for name, _ in before.items() ^ after.items()}
+    both = zip(names, before.values(), after.values(), strict=True)
+    return {name for name, early, late in both if early != late}
 
 
 @lru_cache(maxsize=4096)  # most counters of most windows: no growth, which is the same record

@@ -33,10 +33,14 @@ class Occupied:
         self._shared: Counter[str] = Counter()
         self._spent: Counter[str] = Counter()
 
+    def has(self, name: str) -> bool:
+        """Return whether a resource that a task would hold is not to be had."""
+        return name in self._held or bool(self._shared[name])
+
     def obstacle(self, claims: Claims) -> str | None:
         """Return the first resource that is not to be had, or None when all are."""
         for name in claims.held:
-            if name in self._held or self._shared[name]:
+            if self.has(name):
                 return name
         for name in claims.shared:
             if name in self._held:

@@ -195,13 +195,13 @@ class Schedule:
 
     def _first(self, phase: Phase, name: str, now: float) -> Task | None:
         """Return the first task of a resource that fits; None when it has to wait for another."""
+        if self._occupied.has(name):
+            return None  # its end wakes it
         for task in phase.tasks.get(name, {}).values():
             obstacle = self._occupied.obstacle(task.claims)
             if obstacle is None:
                 return task
             phase.asleep[obstacle].add(name)
-            if obstacle == name:
-                return None
             until = self._worth_waiting(phase, obstacle, now)
             if until is not None:
                 heapq.heappush(phase.alarms, (until, name))

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,11 +103,12 @@ def measurement_line(measurement: Measurement, raw: Mapping[str, str]) -> str:
     record["counters"] = [grown for grown in measurement.growth if grown.delta]
     record["raw"] = raw
     text = dumps({key: record[key] for key in MEASUREMENT_KEYS if key != "still"})
-    still: dict[str, list[Growth]] = {}
-    for grown in measurement.growth:
-        if not grown.delta:
-            still.setdefault(grown.port, []).append(grown)
-    stills = ", ".join(_still(tuple(one)) for one in still.values())
+    still = groupby((grown for grown in measurement.growth if not grown.delta), _PORT)
+    stills = ", ".join(
+        f'{{"port": {dumps(port)}, {rest}}}'
+        for port, grown in still
+        for rest in _still(tuple(map(_COUNTER, grown)))
+    )
     return f'{text.removesuffix("}")}, "still": [{stills}]}}'
 
 
@@ -127,18 +130,20 @@ def to_facts(record: Record) -> NodeFacts:
     return typed.read(NodeFacts, record)
 
 
-@lru_cache(maxsize=4096)  # nearly all counters of a port stand still, in nearly every window
-def _still(growth: tuple[Growth, ...]) -> str:
-    """Return the counters of a port that did not grow, by name, with the priority of each."""
-    groups: dict[tuple[str, str, str | None], dict[str, int | None]] = {}
-    for grown in growth:
-        group = groups.setdefault((grown.port, grown.meaning, grown.direction), {})
-        group[grown.name] = grown.priority
-    told = [
-        {"port": port, "meaning": meaning, "direction": direction, "names": names}
-        for (port, meaning, direction), names in groups.items()
-    ]
-    return dumps(told)[1:-1]
+_PORT = attrgetter("port")
+_COUNTER = attrgetter("meaning", "direction", "name", "priority")
+
+
+@lru_cache(maxsize=256)  # nearly all counters of a port stand still, the same ones at many ports
+def _still(counters: tuple[tuple[str, str | None, str, int | None], ...]) -> tuple[str, ...]:
+    """Return the members after `port` of objects that tell which of its counters did not grow."""
+    groups: dict[tuple[str, str | None], dict[str, int | None]] = {}
+    for meaning, direction, name, priority in counters:
+        groups.setdefault((meaning, direction), {})[name] = priority
+    return tuple(
+        dumps({"meaning": meaning, "direction": direction, "names": names})[1:-1]
+        for (meaning, direction), names in groups.items()
+    )
 
 
 def _growth(record: Record) -> tuple[Growth, ...]:

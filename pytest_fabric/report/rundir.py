@@ -114,8 +114,7 @@ class RunDirectory:
     def audit(self, node: str, *commands: str) -> None:
         """Store that commands are about to be sent to `node`, one line each; the time is UTC."""
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
-        entry = {"time": moment.isoformat(timespec="milliseconds"), "node": node}
-        head = records.dumps(entry).removesuffix("}")
+        head = f'{{"time": "{moment.isoformat(timespec="milliseconds")}", "node": {_quoted(node)}'
         lines = [f'{head}, "command": {_quoted(command)}}}' for command in commands]
         self._append("audit.jsonl", "\n".join(lines))
 
@@ -183,8 +182,8 @@ class RunDirectory:
 
 
 @lru_cache(maxsize=16_384)  # nearly all commands are sent again and again
-def _quoted(command: str) -> str:
-    return records.dumps(command)
+def _quoted(text: str) -> str:
+    return records.dumps(text)
 
 
 def _joined(raw: Mapping[str, str]) -> bytes:

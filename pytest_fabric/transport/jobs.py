@@ -15,6 +15,8 @@ CAP_BYTES = 10 * 2**20
 
 _GLOB = re.compile(r"[A-Za-z0-9_./*?:@+,=\[\]-]+")
 _SECTION = re.compile(r"[a-z0-9_-]+")
+#: Words of which each stands for itself: nearly all are.
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+(?: [A-Za-z0-9_@%+=:,./-]+)*")
 #: Bytes that the runner's line-by-line reading cannot carry.
 _UNSENDABLE = re.compile(r"[\0\n]")
 
@@ -42,6 +44,9 @@ def quoted(words: Sequence[Word]) -> str:
 def _quoted(*words: Word) -> str:
     if not words:
         raise ValueError("expected a command, got no word")
+    line = " ".join(words)
+    if _SAFE.fullmatch(line) and line.count(" ") == len(words) - 1:
+        return line
     for word in words:
         if _UNSENDABLE.search(word):
             raise ValueError(f"expected words without NUL and newline, got {word!r}")

@@ -7,10 +7,11 @@ import itertools
 import random
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fabric.measure.claims import Claims
+from pytest_fabric.measure.claims import Claims, Occupied
 from pytest_fabric.measure.schedule import Schedule, Task, simulate
 
 Run = tuple[Task, float, float]
@@ -151,6 +152,23 @@ def test_the_rounds_are_kept_too_when_everything_takes_half_as_long_as_expected(
         schedule.free(ended, now)
         schedule.end(ended, now)
     assert now < 15 * 1.1
+
+
+def test_a_port_that_is_busy_is_not_looked_at_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a task costs does not grow with the tasks that wait: its two ports end, and look."""
+    looks: list[Claims] = []
+    obstacle = Occupied.obstacle
+
+    def seen(self: Occupied, claims: Claims) -> str | None:
+        looks.append(claims)
+        return obstacle(self, claims)
+
+    monkeypatch.setattr(Occupied, "obstacle", seen)
+    tasks = mesh(32)
+    runs(tasks, Schedule({}, len(tasks)), jitter=0.03)
+    assert len(looks) < 10 * len(tasks)
 
 
 def test_a_task_that_hangs_holds_up_nobody_but_its_own_ports() -> None:
