@@ -101,7 +101,8 @@ def main() -> None:
         contended += sum(verdict.contention is not None for verdict in found)
         bad = [red(one) for one in found if one.outcome not in ("passed", "skipped")]
         runs[f"seed {seed}, {routing}"] = bad if found else ["nothing was judged"]
-        print(f"seed {seed}, {routing}: {len(found)} checks, {len(bad)} red", file=sys.stderr)
+        told = [f"seed {seed}, {routing}: {len(found)} checks, {len(bad)} red", *bad[:20]]
+        print(*told, sep="\n  ", file=sys.stderr)
     with tempfile.TemporaryDirectory() as name:
         cluster = load(cluster_file(Path(name), 128, 1, "ecmp"))
         started = time.monotonic()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fabric import planning
+from pytest_fabric import endpoints, planning
 from pytest_fabric.active import Active, PlanOnly
 from pytest_fabric.answers import Answers
 from pytest_fabric.errors import ConfigError, RecordError
@@ -82,6 +82,9 @@ def _show_plan(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
         policy = policy_of(config, inventory)
         asked = asked_of(config)
         soak = lines_of(asked, policy, inventory) if asked else []
+        if faults := config.getoption("--fabric-fault"):  # what a run would refuse
+            files = catalogue.sources(config.pluginmanager)
+            endpoints.Lab(inventory.cluster, faults, files).close()
     except ConfigError as error:
         raise pytest.UsageError("\n".join(error.lines)) from None
     reporter = config.pluginmanager.get_plugin("terminalreporter")

@@ -166,6 +166,20 @@ def test_faults_need_the_lab(pytester: pytest.Pytester) -> None:
     done.stderr.fnmatch_lines(["ERROR: --fabric-fault: expected transport lab*"])
 
 
+@pytest.mark.parametrize("plan", [(), ("--fabric-plan",)], ids=["run", "plan"])
+def test_a_fault_that_the_lab_does_not_know_is_refused(
+    pytester: pytest.Pytester, plan: tuple[str, ...]
+) -> None:
+    """A plan refuses what a run would."""
+    suite(pytester)
+
+    done = at_once(pytester, "--fabric-fault=pcie_wdth@gpu001", *plan)
+
+    assert done.ret == 4
+    done.stderr.fnmatch_lines(["ERROR: *pcie_wdth*pcie_width*"])
+    assert not (pytester.path / "fabric-runs").exists()
+
+
 def test_a_marker_of_the_same_name_of_another_project_is_left_alone(
     pytester: pytest.Pytester,
 ) -> None:
