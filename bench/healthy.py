@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--nodes", type=int, default=16)
+    parser.add_argument("--keep", type=Path, help="where to put the runs that were red")
     options = parser.parse_args()
     runs: dict[str, list[str]] = {}
     checks, contended, begun = 0, 0, time.monotonic()
@@ -97,9 +99,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             cluster_file(Path(name), options.nodes, seed, routing)
             found = verdicts_of(Path(name))
+            bad = [red(one) for one in found if one.outcome not in ("passed", "skipped")]
+            if options.keep is not None and (bad or not found):
+                shutil.copytree(name, options.keep / f"seed-{seed}", symlinks=True)
         checks += len(found)
         contended += sum(verdict.contention is not None for verdict in found)
-        bad = [red(one) for one in found if one.outcome not in ("passed", "skipped")]
         runs[f"seed {seed}, {routing}"] = bad if found else ["nothing was judged"]
         told = [f"seed {seed}, {routing}: {len(found)} checks, {len(bad)} red", *bad[:20]]
         print(*told, sep="\n  ", file=sys.stderr)

@@ -31,19 +31,22 @@ def growth(before: Snapshot, after: Snapshot) -> tuple[tuple[Growth, ...], dict[
         before.unreadable, after.unreadable, _saturating(*which)
     )
     known, places = _known(*which), _places(*which)
-    grown: list[Growth | None] = list(_still(after.port, *which))
+    grown = list(_still(after.port, *which))
+    lost: list[int] = []
     for place in sorted(places[name] for name in places.keys() & doubtful):
         name, match = known[place]
         try:
             grown[place] = _grown(name, match, before, after)
         except CounterError as error:
-            grown[place] = None
+            lost.append(place)
             problems.setdefault(match.counter.meaning, []).append(f"{name} {error}")
     told = {
         meaning: f"{before.port} ({before.driver}): {'; '.join(said)}"
         for meaning, said in problems.items()
     }
-    return tuple(one for one in grown if one is not None), told
+    for place in reversed(lost):
+        del grown[place]
+    return tuple(grown), told
 
 
 def _moved(before: Mapping[str, int], after: Mapping[str, int]) -> set[str]:

@@ -193,9 +193,13 @@ class TogetherResult:
         for name, measured in self.measured.items():
             if measured.record.company > 0:
                 pair, path = Pair.parse(name), self.paths.get(name)
-                leaves = path.leaves if path is not None and path.is_across else ()
-                places = (pair.client.node, pair.server.node, *leaves)
-                found.append(Loaded(name, frozenset(places), name in self.missed))
+                leaves = path.leaves if path is not None and path.is_across else ("", "")
+                nodes = (pair.client.node, pair.server.node)
+                places = dict(zip(nodes, leaves, strict=True))
+                places |= {leaf: leaf for leaf in leaves if leaf}
+                start = measured.record.started
+                window = (start, start + measured.record.duration)
+                found.append(Loaded(name, places, name in self.missed, *window))
         if not found:
             self.skip(f"nothing ran beside {self.tool}: what load does was not seen")
         return found

@@ -104,12 +104,11 @@ def measurement_line(measurement: Measurement, raw: Mapping[str, str]) -> str:
     record["raw"] = raw
     text = dumps({key: record[key] for key in MEASUREMENT_KEYS if key != "still"})
     still = groupby((grown for grown in measurement.growth if not grown.delta), _PORT)
-    stills = ", ".join(
-        f'{{"port": {dumps(port)}, {rest}}}'
-        for port, grown in still
-        for rest in _still(tuple(map(_COUNTER, grown)))
-    )
-    return f'{text.removesuffix("}")}, "still": [{stills}]}}'
+    stills: list[str] = []
+    for port, grown in still:
+        head = f'{{"port": {dumps(port)}, '
+        stills += [f"{head}{rest}}}" for rest in _still(tuple(map(_COUNTER, grown)))]
+    return f'{text.removesuffix("}")}, "still": [{", ".join(stills)}]}}'
 
 
 def to_measurement(record: Record) -> Measurement:

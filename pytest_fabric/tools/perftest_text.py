@@ -89,7 +89,8 @@ def words(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(line for line in lines if not NUMBERS.fullmatch(line))
 
 
-def titles(lines: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def titles(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the different titles of the tests that the lines come from."""
     found = TITLE.findall("\n".join(lines))
     return tuple(dict.fromkeys(title for title in found if kind(title)))
@@ -114,12 +115,12 @@ def warnings(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if WARNINGS.search(line))
 
 
-def preamble(lines: Sequence[str]) -> Preamble:
+def preamble(lines: tuple[str, ...]) -> Preamble:
     """Return what the lines above the table say; every one of them comes and goes by version."""
     facts = {name: _only(_told(lines, *fact)) for name, fact in FACTS.items()}
     return Preamble(
         test=_only(titles(lines)),
-        is_server=any(WAITING.search(line) for line in lines),
+        is_server=WAITING.search("\n".join(lines)) is not None,
         qps=_integer(facts["qps"]),
         mtu=_integer(facts["mtu"]),
         gid_index=_integer(facts["gid_index"]),

@@ -159,9 +159,18 @@ def test_where_nothing_ran_beside_another_no_contention_is_told(value: str) -> N
         getattr(result({}, lost={"a:r0..b:r0": "gone"}), value)
 
 
-def loaded(node: str, count: int, missed: int) -> list[Loaded]:
+def loaded(node: str, count: int, missed: int, at_once: int = 1) -> list[Loaded]:
+    """Return pairs of a place that take a second each; the first ones missed.
+
+    So many are made at a time, through the uplinks of a leaf.
+    """
     return [
-        Loaded(f"{node}:r0..{node}peer{n}:r0", frozenset({node, f"{node}peer{n}"}), n < missed)
+        Loaded(
+            f"{node}:r0..{node}peer{n}:r0",
+            {node: "" if at_once == 1 else node, f"{node}peer{n}": ""},
+            n < missed,
+            *(n // at_once + n % at_once / 100, n // at_once + 0.9),
+        )
         for n in range(count)
     ]
 
@@ -181,11 +190,27 @@ def test_contention_of_one_node_gathers_there() -> None:
         loaded("all", 6, 6),
         [*loaded("one", 8, 4), *loaded("other", 40, 18)],
         [*loaded("few", 2, 2), *loaded("good", 30, 0)],
+        [*loaded("once", 48, 5, at_once=8), *loaded("good", 208, 0, at_once=8)],
+        [*loaded("twice", 48, 16, at_once=8), *loaded("good", 208, 0, at_once=8)],
     ],
 )
 def test_chance_gathers_nowhere(pairs: list[Loaded]) -> None:
-    """Where it is everywhere alike, no place is to blame; two pairs of a place say nothing."""
+    """Where it is everywhere alike, no place is to blame; two pairs of a place say nothing.
+
+    Flows that meet by chance on an uplink miss together: they are one event, however many.
+    """
     assert gathered(pairs) == []
+
+
+def test_contention_at_many_moments_gathers() -> None:
+    """A few pairs at each of them, and none elsewhere."""
+    spread = [
+        replace(one, is_missed=number % 8 < 2) for number, one in enumerate(loaded("up", 48, 0, 8))
+    ]
+
+    found = gathered([*spread, *loaded("good", 208, 0, at_once=8)])
+
+    assert [(one.name, one.missed) for one in found] == [("up", 12)]
 
 
 def test_an_unknown_name_is_told_what_there_is() -> None:
