@@ -26,6 +26,9 @@ NAMES = {
     "contention_places": ("contention.places", "places at which contention gathers"),
 }
 
+#: Stands for the leaf of a port of which none is declared: all of them may share uplinks.
+ANY = "?"
+
 #: So many lines are told of what stands out.
 TOLD = 6
 
@@ -192,17 +195,23 @@ class TogetherResult:
         found = []
         for name, measured in self.measured.items():
             if measured.record.company > 0:
-                pair, path = Pair.parse(name), self.paths.get(name)
-                leaves = path.leaves if path is not None and path.is_across else ("", "")
+                pair, leaves = Pair.parse(name), self._uplinks(name)
                 nodes = (pair.client.node, pair.server.node)
                 places = dict(zip(nodes, leaves, strict=True))
-                places |= {leaf: leaf for leaf in leaves if leaf}
+                places |= {leaf: leaf for leaf in leaves if leaf not in ("", ANY)}
                 start = measured.record.started
                 window = (start, start + measured.record.duration)
                 found.append(Loaded(name, places, name in self.missed, *window))
         if not found:
             self.skip(f"nothing ran beside {self.tool}: what load does was not seen")
         return found
+
+    def _uplinks(self, name: str) -> tuple[str, str]:
+        """Return the leaf whose uplinks each end of a pair needs, "" for none."""
+        path = self.paths.get(name)
+        if path is None:
+            return (ANY, ANY)
+        return path.leaves if path.is_across else ("", "")
 
     def _contention_share(self) -> tuple[float, list[str]]:
         loaded = self._loaded()

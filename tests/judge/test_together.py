@@ -151,6 +151,18 @@ def test_pairs_that_only_load_made_miss_are_counted_and_told() -> None:
     assert value.detail[0] == f"{name('leaf-0', 'leaf-0')} missed beside x and 1 more, held alone"
 
 
+@pytest.mark.parametrize(("leaf", "found"), [(None, 0), ("leaf-0", 1)])
+def test_ports_without_a_leaf_may_share_uplinks(leaf: str | None, found: int) -> None:
+    """What ports of a node then miss at one moment is one event; on a leaf there are no uplinks."""
+    bad = {f"bad:r{n}..peer{n}:r{n}": us(2.0, company=9) for n in range(4)}
+    good = {f"a{n}:r0..b{n}:r0": us(2.0, company=9) for n in range(30)}
+    paths = {} if leaf is None else dict.fromkeys((*bad, *good), Path((leaf, leaf), KIND, None))
+
+    value = result({**bad, **good}, paths=paths, missed=frozenset(bad)).contention_places
+
+    assert value.number == found
+
+
 @pytest.mark.parametrize("value", ["contention_share", "contention_places"])
 def test_where_nothing_ran_beside_another_no_contention_is_told(value: str) -> None:
     with pytest.raises(Skipped, match="nothing ran beside ib_write_lat"):
