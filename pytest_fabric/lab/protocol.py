@@ -1,8 +1,8 @@
 """The node runner's protocol, spoken natively: requests are lines, answers are framed results.
 
 A request is `run ID DEADLINE CAP LEASE PORT WORDS...`, `collect` with the same fields and
-`section NAME WORDS... ; ...`, or `cancel ID`. An answer is a line `TOKEN hello|start|ready|end
-...`; `end` carries why, the exit status, and as many bytes of both streams as it says.
+`section NAME WORDS... ; ...`, or `cancel ID`. An answer is a line `TOKEN hello|ready|end ...`;
+`end` carries why, the exit status, and as many bytes of both streams as it says.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Runner:
                 return
         process = self._process(kind, words, lease)
         process.when_ended(lambda _: fabric.leases.free(node.name, lease, holder))
-        self._launch(ident, deadline, cap, process, holder.pid)
+        self._launch(ident, deadline, cap, process)
         if port != "-" and process.result is None:
             process.when_listening(lambda: self._frame(f"ready {ident}"))
 
@@ -153,12 +153,9 @@ class Runner:
         argv = shell.expand(commands[0], view)
         return start(Call(self._fabric, self._node, argv, view, path=runner_path(self._node)))
 
-    def _launch(
-        self, ident: str, deadline: str, cap: str, process: Process, pid: int | None = None
-    ) -> None:
+    def _launch(self, ident: str, deadline: str, cap: str, process: Process) -> None:
         job = Job(process)
         self._jobs[ident] = job
-        self._frame(f"start {ident} {pid or self._fabric.pid()}")
         timer = self._fabric.clock.after(int(deadline), lambda: self._late(ident))
 
         def finish(result: Result) -> None:

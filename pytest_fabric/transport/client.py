@@ -229,8 +229,8 @@ class NodeSession:
         with self._lock:
             ended = isinstance(event, Ended)
             running = self._jobs.pop(event.job, None) if ended else self._jobs.get(event.job)
-        if running is not None and running.on(event):
-            self.send_cancel(event.job)
+        if running is not None:
+            running.on(event)
 
     def _lose(self, reason: str, finish: bool = False) -> None:
         error = TransportError(self.node, "lost", f"the connection is lost: {reason}")

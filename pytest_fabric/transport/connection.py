@@ -19,8 +19,6 @@ from pytest_fabric.transport.link import Link, await_banner, dial
 KEEPALIVE_S = 2.0
 #: No answer for this long, it is not: a lost node is told within 5 s.
 DEAD_S = 2.5
-#: Until then, whoever reads looks at least this often.
-_LOOK_S = 1.0
 #: Exchanging keys may take so many times what connecting may: an emulated machine under load was
 #: seen to need more than 5 s for it.
 ARITHMETIC = 3
@@ -44,9 +42,9 @@ class _Transport(paramiko.Transport):
     channel, and nothing sent on a channel behind its close: sshd ends the whole connection then.
     """
 
-    #: How often the thread of a quiet connection looks whether it was closed; `Link.close`
-    #: wakes it anyhow.
-    _active_check_timeout = 1.0
+    #: How often the thread of a quiet connection looks whether it was closed: `Link.close` wakes
+    #: it anyhow.
+    _active_check_timeout = 30.0
 
     def __init__(self, link: Link) -> None:
         super().__init__(cast(socket.socket, link))
@@ -188,7 +186,7 @@ class Connection:
         """Return how long to read until it is time to ask, or to give up."""
         heard, asked = self._link.heard, self._asked
         due = asked + DEAD_S if asked > heard else heard + KEEPALIVE_S
-        return min(_LOOK_S, max(0.01, due - time.monotonic() + 0.01))
+        return max(0.01, due - time.monotonic() + 0.01)
 
     def stalled(self) -> str | None:
         """Return what is known when the other side has not answered for too long.

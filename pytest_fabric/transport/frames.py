@@ -19,14 +19,6 @@ class Hello:
 
 
 @dataclass(frozen=True)
-class Started:
-    """The process of a job was started."""
-
-    job: int
-    pid: int
-
-
-@dataclass(frozen=True)
 class Ready:
     """The port of a job listens."""
 
@@ -45,7 +37,7 @@ class Ended:
     cut: bool
 
 
-Event = Hello | Started | Ready | Ended
+Event = Hello | Ready | Ended
 
 _ENDS = b"exit|deadline|cancelled|lease|port"
 
@@ -58,7 +50,7 @@ class Decoder:
         self._mark = token.encode()
         self._hello = re.compile(mark + rb" hello (\d{1,10})\r?\n")
         self._header = re.compile(
-            mark + rb" (?:start (\d{1,10}) (\d{1,10})|ready (\d{1,10})"
+            mark + rb" (?:ready (\d{1,10})"
             rb"|end (\d{1,10}) (" + _ENDS + rb") (\d{1,3}|-) (\d{1,10}) (\d{1,10}) ([01]))\n"
         )
         self._buffer = bytearray()
@@ -95,9 +87,7 @@ class Decoder:
         if not self._greeted:
             self._greeted = True
             return Hello(int(fields[0]))
-        started, pid, ready, *ended = fields
-        if started:
-            return Started(int(started), int(pid))
+        ready, *ended = fields
         if ready:
             return Ready(int(ready))
         self._wanted = int(ended[3]) + int(ended[4])

@@ -182,7 +182,6 @@ esac
 eval "$do" </dev/null >&4 2>&5 4>&- 5>&- 7>&- 8>&- &
 t=$!
 [ "$c" ] && hit TERM
-say "start $id $t"
 while [ -d /proc/$t ] && [ -z "$c" ] && [ "$hex" -o -z "$bound" ]; do
 if [ "$hex" ] && listening; then hex=; say "ready $id"; fi
 now
@@ -199,6 +198,9 @@ esac
 sweep
 exit
 }
+
+# Until the shell of a job has set its trap, TERM would end it without a word. It opens 4 after that.
+armed() { until [ -e /proc/$1/fd/4 ] || [ ! -e /proc/$1/fd/7 ]; do nap; done; }
 
 # `jobs` reaps what has ended; all holds id:pid of the jobs that have not.
 all=
@@ -244,7 +246,7 @@ while read -r verb id rest; do
 prune
 case $verb in
 run|collect) job $id $verb "$rest" </dev/null & x=$! ; all="$all $id:$x" ;;
-cancel) for x in $all; do [ ${x%:*} = $id ] && kill -TERM ${x#*:}; done ;;
+cancel) for x in $all; do [ ${x%:*} = $id ] && armed ${x#*:} && kill -TERM ${x#*:}; done ;;
 esac
 done
 quit

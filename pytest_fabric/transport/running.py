@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from pytest_fabric.errors import TransportError
-from pytest_fabric.transport.frames import Ended, Ready, Started
+from pytest_fabric.transport.frames import Ended, Ready
 from pytest_fabric.transport.jobs import Outcome
 from pytest_fabric.transport.sections import decoded
 
@@ -37,7 +37,7 @@ class RunningJob:
         self._sent = time.monotonic()
         self.limit = self._sent + deadline_s + GRACE_S
         self._changed = threading.Condition()
-        self._started = self._ready = self._cancelled = False
+        self._ready = self._cancelled = False
         self._ended: Ended | None = None
         self._error: TransportError | None = None
         self._when_ended: list[Callable[[], None]] = []
@@ -78,28 +78,22 @@ class RunningJob:
         with self._changed:
             asked, self._cancelled = self._cancelled, True
             self.limit = min(self.limit, time.monotonic() + GRACE_S)
-            # Before its start the runner could not tell the job from a shell that prepares it.
-            due = self._started and not asked and self._ended is None
+            due = not asked and not self._is_over()
         if due:
             self._session.send_cancel(self._number)
 
-    def on(self, event: Started | Ready | Ended) -> bool:
-        """Take an event of the runner; True when a cancel that waited for the start is due."""
+    def on(self, event: Ready | Ended) -> None:
+        """Take an event of the runner."""
         with self._changed:
-            if isinstance(event, Started):
-                self._started = True  # nobody waits for it
-            elif isinstance(event, Ready):
+            if isinstance(event, Ready):
                 self._ready = True
-                self._changed.notify_all()
             else:
                 self._ended = event
                 self.duration_s = time.monotonic() - self._sent
-                self._changed.notify_all()
+            self._changed.notify_all()
             calls = self._calls()
-            is_cancel_due = isinstance(event, Started) and self._cancelled
         for call in calls:
             call()
-        return is_cancel_due
 
     def lose(self, error: TransportError) -> None:
         """Let everyone who waits know that the node is gone."""

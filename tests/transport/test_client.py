@@ -94,7 +94,6 @@ def lost(session: NodeSession) -> str:
 def test_an_end_that_never_comes_is_a_lost_node(session: NodeSession, wire: FakeWire) -> None:
     """Deadline and grace are the bound of every wait."""
     job = session.start(Job(("sleep", "1"), 0.2))
-    wire.say("start 1 7")
     started = time.monotonic()
     with pytest.raises(TransportError, match="did not report the end") as error:
         job.wait()
@@ -176,23 +175,22 @@ def test_a_shell_command_without_a_channel_is_a_lost_node(session: NodeSession) 
     assert error.value.kind == "lost"
 
 
-def test_a_cancel_waits_for_the_start(session: NodeSession, wire: FakeWire) -> None:
-    """Before it, the runner's shell for the job may not yet be listening."""
+def test_a_cancel_is_sent_once(session: NodeSession, wire: FakeWire) -> None:
+    """However often it is asked for, and not when the job has ended."""
     job = session.start(Job(("sleep", "1"), 60))
     job.cancel()
     job.cancel()
-    assert [line for line in wire.lines if line.startswith("cancel")] == []
-    wire.say("start 1 7")
     wire.say("end 1 cancelled 143 0 0 0")
 
     assert job.wait().end == "cancelled"
+    job.cancel()
     assert [line for line in wire.lines if line.startswith("cancel")] == ["cancel 1"]
 
 
 def test_readiness_outlives_the_job(session: NodeSession, wire: FakeWire) -> None:
     """A server that was ready and has ended since was ready."""
     job = session.start(Job(("true",), 60, listen=18515))
-    wire.say("start 1 7", "ready 1", "end 1 exit 0 0 0 0")
+    wire.say("ready 1", "end 1 exit 0 0 0 0")
     job.wait()
 
     assert job.ready(0.1)
@@ -200,7 +198,7 @@ def test_readiness_outlives_the_job(session: NodeSession, wire: FakeWire) -> Non
 
 def test_frames_of_unknown_jobs_are_ignored(session: NodeSession, wire: FakeWire) -> None:
     """A late frame does not hurt."""
-    wire.say("end 77 exit 0 0 0 0", "ready 78", "start 79 1")
+    wire.say("end 77 exit 0 0 0 0", "ready 78")
     job = session.start(Job(("true",), 60))
     wire.say("end 1 exit 0 0 0 0")
 

@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello, Ready, Started
+from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello, Ready
 
 TOKEN = "0123456789abcdef"
 MARK = TOKEN.encode()
@@ -17,11 +17,10 @@ NUMBERS = st.integers(0, 10**9)
 #: Noise may hold anything, even the token, but no whole frame.
 NOISE = st.one_of(
     st.binary(max_size=400),
-    st.sampled_from([MARK, MARK[:9], MARK + b" ", MARK + b" start ", MARK + b" end 1 exit 0 3\n"]),
+    st.sampled_from([MARK, MARK[:9], MARK + b" ", MARK + b" ready ", MARK + b" end 1 exit 0 3\n"]),
 )
 PAYLOADS = st.one_of(st.binary(max_size=300), st.just(MARK + b" ready 9\n"))
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(Started, NUMBERS, NUMBERS),
     st.builds(Ready, NUMBERS),
     st.builds(
         Ended,
@@ -40,8 +39,6 @@ def encoded(event: Event) -> bytes:
     match event:
         case Hello(pid):
             return b"%s hello %d\n" % (MARK, pid)
-        case Started(job, pid):
-            return b"%s start %d %d\n" % (MARK, job, pid)
         case Ready(job):
             return b"%s ready %d\n" % (MARK, job)
         case Ended(job, why, status, stdout, stderr, cut):
