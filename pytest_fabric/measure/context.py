@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from pytest_fabric.measure.settings import Settings
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Gid, Pair
 from pytest_fabric.tools import perftest
-from pytest_fabric.transport import Collect, Outcome
+from pytest_fabric.transport import Collect, Outcome, quoted
 
 #: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
 OVERHEAD_S = 20.0
@@ -100,7 +99,7 @@ class Context:
         argv = self.command(end, side, control_port)
         cores = ",".join(map(str, self.cores(side)))
         pin = ("taskset", "-c", cores) if cores else ()
-        self.trail.commands[end] = shlex.join((*self.prefix, *pin, *argv))
+        self.trail.commands[end] = quoted((*self.prefix, *pin, *argv))
         rdma = side.end.rdma
         bound = ("timeout", "-k", "5", str(math.ceil(deadline))) if self.prefix else ()
         return Collect(

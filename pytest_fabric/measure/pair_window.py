@@ -28,13 +28,12 @@ def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementErro
         grown.extend(deltas)
         problems.update(wrong)
         problems.update(_unknown(last))
+        problems.update(_blind(side, deltas))
         seconds = max(seconds, late - early)
-    for side in (context.client, context.server):
-        problems.update(_blind(side, grown))
     return window.Window(tuple(grown), problems, seconds)
 
 
-def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
+def _blind(side: Side, grown: tuple[Growth, ...]) -> dict[str, str]:
     """Return the pause of lossless priorities that an end cannot count: PFC is off there.
 
     mlx5 has a pause counter of a priority only while PFC is on for it. A driver that counts PFC as
@@ -44,8 +43,8 @@ def _blind(side: Side, grown: list[Growth]) -> dict[str, str]:
         return {}
     roce = side.end.rail.profile.roce
     name = str(side.end.port)
-    pauses = [g for g in grown if g.port == name and g.meaning == "pause"]
-    blind = [p for p in (roce.lossless if roce else ()) if all(g.priority != p for g in pauses)]
+    counted = {one.priority for one in grown if one.meaning == "pause"}
+    blind = [priority for priority in (roce.lossless if roce else ()) if priority not in counted]
     if not blind:
         return {}
     shown = ", ".join(str(priority) for priority in blind)

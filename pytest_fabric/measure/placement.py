@@ -94,6 +94,7 @@ def control_address(target: str, oob: str, management: str, gid: Gid | None) -> 
     return management
 
 
+@lru_cache(maxsize=4096)  # asked for at each measurement of a node
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback

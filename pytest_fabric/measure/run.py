@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from queue import Empty, SimpleQueue
 
 from pytest_fabric.errors import MeasurementError, ToolError, TransportError
 from pytest_fabric.measure.context import TOOL, Context, Trail, unwatched
@@ -168,17 +168,15 @@ def _until_ready(context: Context, server: Collecting) -> Obstacle | None:
 def _until_ended(
     context: Context, client: Collecting, server: Collecting, control_port: int
 ) -> Ran:
-    first, over = threading.Event(), (threading.Event(), threading.Event())
-    for end, event in zip((client, server), over, strict=True):
-        end.when_ended(event.set)
-        end.when_ended(first.set)
+    over: SimpleQueue[Collecting] = SimpleQueue()
+    for end in (client, server):
+        end.when_ended(partial(over.put, end))
     try:
-        _watch(context, first, control_port)
-        if over[0].is_set() and client.wait()[TOOL].end == "lease":
+        first = _watch(context, over, control_port)
+        if first is client and client.wait()[TOOL].end == "lease":
             server.cancel()  # nobody will come, and its port can be used by whoever has the other
-        until = time.monotonic() + GRACE_S
-        for event in over:
-            event.wait(max(0.0, until - time.monotonic()))
+        with contextlib.suppress(Empty):
+            over.get(timeout=GRACE_S)
     except MeasurementError:
         client.cancel()
         server.cancel()
@@ -193,12 +191,14 @@ def _until_ended(
     return ran
 
 
-def _watch(context: Context, first: threading.Event, control_port: int) -> None:
-    """Wait until an end is over; raise when the client is not let in, or load must end."""
+def _watch(context: Context, over: SimpleQueue[Collecting], control_port: int) -> Collecting:
+    """Return the first end that is over; raise when the client is not let in, or load must end."""
     connected_by = time.monotonic() + CONNECT_S
     is_asked = False
     every_s = CONNECT_S if context.watch is unwatched else WATCH_S
-    while not first.wait(every_s):
+    while True:
+        with contextlib.suppress(Empty):
+            return over.get(timeout=every_s)
         if not is_asked and time.monotonic() >= connected_by:
             is_asked = True
             _require_connection(context, control_port)

@@ -31,6 +31,7 @@ HEADER_BYTES = 78
 
 #: Read with the counters, first of all: when they were read.
 UPTIME = "/proc/uptime"
+_UPTIME_LINE = re.compile(rf"{UPTIME}:([0-9]{{1,12}}(?:\.[0-9]+)?) ")
 
 #: More growth than this beside our own traffic is somebody else's: 2 % of line during bandwidth,
 #: 0.1 % during latency, where a little queueing already shows.
@@ -115,9 +116,10 @@ def read(
 
 def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple[Snapshot, float]:
     """Return the counters and the uptime that a job read. Raises MeasurementError."""
-    late = [section for section, outcome in outcomes.items() if outcome.end != "exit"]
-    if late:
-        raise MeasurementError(str(name), "counters", f"expected counters, {late[0]} did not end")
+    for section, outcome in outcomes.items():
+        if outcome.end != "exit":
+            told = f"expected counters, {section} did not end"
+            raise MeasurementError(str(name), "counters", told)
     ethtool = [outcome for section, outcome in outcomes.items() if section.startswith("ethtool")]
     # One member of a bond that cannot be read makes the sum of the others a lie.
     text = None if any(o.status for o in ethtool) else "\n".join(o.stdout for o in ethtool)
@@ -132,7 +134,7 @@ def parsed(outcomes: Mapping[str, Outcome], name: Port, port: RdmaPort) -> tuple
 
 
 def _uptime(name: Port, line: str) -> float:
-    match = re.match(rf"{UPTIME}:([0-9]{{1,12}}(?:\.[0-9]+)?) ", line)
+    match = _UPTIME_LINE.match(line)
     if match is None:
         message = f"expected seconds in {UPTIME}, found {line[:60]!r}"
         raise MeasurementError(str(name), "counters", message)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import filterfalse, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,10 +100,10 @@ def measurement_line(measurement: Measurement, raw: Mapping[str, str]) -> str:
     row = measurement.latency or measurement.bandwidth
     record = dict(vars(measurement))
     record["values"] = None if row is None else dict(vars(row))
-    record["counters"] = [grown for grown in measurement.growth if grown.delta]
+    record["counters"] = list(filter(_DELTA, measurement.growth))
     record["raw"] = raw
     text = dumps({key: record[key] for key in MEASUREMENT_KEYS if key != "still"})
-    still = groupby((grown for grown in measurement.growth if not grown.delta), _PORT)
+    still = groupby(filterfalse(_DELTA, measurement.growth), _PORT)
     stills: list[str] = []
     for port, grown in still:
         head = f'{{"port": {dumps(port)}, '
@@ -129,6 +129,7 @@ def to_facts(record: Record) -> NodeFacts:
     return typed.read(NodeFacts, record)
 
 
+_DELTA = attrgetter("delta")
 _PORT = attrgetter("port")
 _COUNTER = attrgetter("meaning", "direction", "name", "priority")
 

@@ -78,13 +78,23 @@ PATTERNS = (
 ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 
 
-@lru_cache(maxsize=4096)  # the counters of a port are read with the same words again and again
-def _is_allowed(line: str, words: tuple[str, ...]) -> bool:
-    return not _climbs(words) and re.fullmatch(ALLOWED, line) is not None
-
-
 def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     """Raise RefusedCommandError unless the command, without the site's prefix, is allowed."""
+    if not _is_allowed(tuple(argv), tuple(prefix)):
+        raise RefusedCommandError(
+            f"refused to run {shlex.join(_bare(argv, prefix))!r}: it is not on the read-only "
+            "allow-list (pytest_fabric/tools/allowed.py)"
+        )
+
+
+@lru_cache(maxsize=4096)  # the counters of a port are read with the same words again and again
+def _is_allowed(argv: tuple[str, ...], prefix: tuple[str, ...]) -> bool:
+    words = _bare(argv, prefix)
+    return not _climbs(words) and re.fullmatch(ALLOWED, " ".join(words)) is not None
+
+
+def _bare(argv: Sequence[str], prefix: Sequence[str]) -> list[str]:
+    """Return a command without what starts it: the site's prefix, its bound, its core, sudo."""
     words = list(argv)
     if prefix and words[: len(prefix)] == list(prefix):
         words = words[len(prefix) :]
@@ -94,11 +104,7 @@ def require(argv: Sequence[str], prefix: Sequence[str] = ()) -> None:
     if words[:2] == ["sudo", "-n"] and (words[2:3] != ["-l"] or len(words) > 4):
         # `sudo -n -l` asks whether a command may be run: one of these, too.
         words = words[3:] if words[2] == "-l" else words[2:]
-    if not _is_allowed(" ".join(words), tuple(words)):
-        raise RefusedCommandError(
-            f"refused to run {shlex.join(words)!r}: it is not on the read-only allow-list "
-            "(pytest_fabric/tools/allowed.py)"
-        )
+    return words
 
 
 def _climbs(words: Sequence[str]) -> bool:

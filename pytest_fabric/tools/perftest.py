@@ -223,7 +223,7 @@ def _parse_json(lines: tuple[str, ...], unit: str | None) -> Run:
 def _missing(lines: tuple[str, ...]) -> str:
     """Say what a text without a table is, as far as that can be told."""
     said = [line.strip() for line in lines]
-    told = [line for line in said if not perftest_text.WARNINGS.search(line)]
+    told = [line for line in said if not perftest_text.is_warning(line)]
     if not said:
         return "expected the output of perftest, got nothing"
     if told and all(BARE_NUMBER.fullmatch(line) for line in told):

@@ -12,6 +12,7 @@ from pytest_fabric.transport.jobs import (
     Running,
     Session,
     Word,
+    quoted,
 )
 from pytest_fabric.transport.pool import Pool
 
@@ -26,4 +27,5 @@ __all__ = [
     "Running",
     "Session",
     "Word",
+    "quoted",
 ]

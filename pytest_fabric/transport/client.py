@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import threading
 import time
 from collections import deque
@@ -16,7 +17,7 @@ from pytest_fabric.errors import TransportError
 from pytest_fabric.transport.frames import Decoder, Ended, Event, Hello
 from pytest_fabric.transport.jobs import Collect, Job, Outcome
 from pytest_fabric.transport.running import GRACE_S, OVERDUE_S, RunningJob
-from pytest_fabric.transport.sections import split
+from pytest_fabric.transport.sections import marks, split
 from pytest_fabric.transport.wire import Wire
 
 #: The runner ends its jobs within 2 s of TERM, and what is left of them within two more.
@@ -44,7 +45,7 @@ class Audit(Protocol):
 class RunningCollect:
     """Sections that were sent to the runner."""
 
-    token: str
+    mark: re.Pattern[str]
     collect: Collect
     running: RunningJob
 
@@ -59,7 +60,7 @@ class RunningCollect:
     @cached_property  # both ends are waited for again when one of them is ended
     def _outcomes(self) -> dict[str, Outcome]:
         ended = self.running.wait_raw()
-        return split(self.token, ended, self.collect.sections, self.running.duration_s)
+        return split(self.mark, ended, self.collect.sections, self.running.duration_s)
 
     def cancel(self) -> None:
         """Let them be ended: TERM, after 2 s KILL."""
@@ -75,7 +76,8 @@ class NodeSession:
 
     def __init__(self, node: str, token: str, wire: Wire, audit: Audit) -> None:
         self.node = node
-        self._token = token
+        self.token = token
+        self._mark = marks(token)
         self._wire = wire
         self._audit = audit
         self._decoder = Decoder(token)
@@ -125,7 +127,7 @@ class NodeSession:
         """Start the sections."""
         self._audit(self.node, *collect.commands.values())
         running = self._submit(collect.request, collect.deadline_s)
-        return RunningCollect(self._token, collect, running)
+        return RunningCollect(self._mark, collect, running)
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
         """Run the sections; one that was not reached ended with the deadline."""

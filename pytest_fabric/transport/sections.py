@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pytest_fabric.transport.frames import Ended
 from pytest_fabric.transport.jobs import Outcome
 
 
-def split(token: str, ended: Ended, names: Iterable[str], duration_s: float) -> dict[str, Outcome]:
+def marks(token: str) -> re.Pattern[str]:
+    """Return what finds the marks of a runner: the name of a section, or the status at its end."""
+    word = re.escape(token)
+    return re.compile(rf"\n{word} (?:section ([a-z0-9_-]+)|status ([0-9]{{1,3}}))\n")
+
+
+def split(
+    mark: re.Pattern[str], ended: Ended, names: Iterable[str], duration_s: float
+) -> dict[str, Outcome]:
     """Return the outcome of each section; one without a status was ended with the job."""
-    mark = b"\n" + token.encode()
-    said = _by_name(mark + b" section ", ended.stdout)
-    complained = _by_name(mark + b" section ", ended.stderr)
+    said, complained = (_by_name(mark, stream) for stream in (ended.stdout, ended.stderr))
     outcomes = {}
     for name in names:
-        whole = said.get(name, b"")
-        text, _, rest = whole.partition(mark + b" status ")
-        is_closed = rest.endswith(b"\n") and rest[:-1].isdigit()
+        text, status = said.get(name, ("", None))
+        is_closed = status is not None
         outcomes[name] = Outcome(
             end="exit" if is_closed else ended.why,
-            status=int(rest) if is_closed else None,
-            stdout=decoded(text if is_closed else whole),
-            stderr=decoded(complained.get(name, complained[""])),
+            status=status,
+            stdout=text,
+            stderr=complained.get(name, complained[""])[0],
             truncated=ended.cut and not is_closed,
             duration_s=duration_s,
         )
@@ -34,8 +40,18 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _by_name(begin: bytes, stream: bytes) -> dict[str, bytes]:
-    """Return a stream cut at its marks; what came before the first is under the empty name."""
-    first, *parts = stream.split(begin)
-    named = (part.partition(b"\n") for part in parts)
-    return {"": first, **{name.decode(): text for name, _, text in named}}
+def _by_name(mark: re.Pattern[str], stream: bytes) -> dict[str, tuple[str, int | None]]:
+    """Return text and status of each section; what came before the first has the empty name.
+
+    A status ends a section only if nothing follows it there.
+    """
+    name = ""
+    first, *marked = mark.split(decoded(stream))
+    found: dict[str, tuple[str, int | None]] = {name: (first, None)}
+    for section, status, text in zip(marked[::3], marked[1::3], marked[2::3], strict=True):
+        if section is not None:
+            name = section
+            found[name] = text, None
+        else:
+            found[name] = found[name][0] + text, None if text else int(status)
+    return found

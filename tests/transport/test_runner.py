@@ -43,7 +43,7 @@ def sh(script: str, deadline_s: float = 20, **fields: object) -> Job:
 
 def leftovers(session: NodeSession) -> list[Path]:
     """Return the runner's files that still have a name."""
-    pattern = f".pytest-fabric-{session._token}*"
+    pattern = f".pytest-fabric-{session.token}*"
     return [path for top in ("/dev/shm", "/tmp", "/var/tmp") for path in Path(top).glob(pattern)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fabric.transport.frames import Ended
 from pytest_fabric.transport.jobs import Outcome
-from pytest_fabric.transport.sections import split
+from pytest_fabric.transport.sections import marks, split
 
 TOKEN = "0123456789abcdef"
 
@@ -20,7 +20,7 @@ def said(name: str, text: str, status: int | None = 0) -> str:
 def outcomes(stdout: str, stderr: str = "", why: str = "exit", cut: bool = False) -> list[Outcome]:
     """Return the outcomes of sections a and b."""
     ended = Ended(1, why, 0, stdout.encode(), stderr.encode(), cut)
-    return list(split(TOKEN, ended, ("a", "b"), 1.5).values())
+    return list(split(marks(TOKEN), ended, ("a", "b"), 1.5).values())
 
 
 def test_each_section_has_its_own_streams_and_status() -> None:

@@ -205,7 +205,7 @@ def test_a_session_that_closes_while_jobs_start_leaves_no_file(
     made = pool(servers().endpoint(path=str(slow.parent)))
     session = made.session("gpu001")
     assert isinstance(session, NodeSession)
-    pattern = f".pytest-fabric-{session._token}*"
+    pattern = f".pytest-fabric-{session.token}*"
     jobs = [session.start(Job(("echo", "x"), 10)) for _ in range(3)]
     wait_until(lambda: [*Path("/dev/shm").glob(pattern), *Path("/tmp").glob(pattern)])
     made.close()
