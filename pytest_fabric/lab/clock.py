@@ -59,7 +59,8 @@ class Clock:
         timer = Timer(time.monotonic() + real_s, call)
         with self._changed:
             heapq.heappush(self._due, (timer.due, next(self._order), timer))
-            self._changed.notify()
+            if self._due[0][2] is timer:
+                self._changed.notify()
         return timer
 
     def _run(self) -> None:

@@ -66,7 +66,8 @@ class View:
     def read(self, path: str) -> str:
         """Return a file's text without its last newline. Raises OSError."""
         above, _, name = path.rpartition("/")
-        entry = self._names(above).get(name)  # a command reads many plain files of one directory
+        listed = self._listed.get(above)  # a command reads many plain files of one directory
+        entry = (self._names(above) if listed is None else listed).get(name)
         if isinstance(entry, str):
             return entry
         entry = self._walk(path)[-1]

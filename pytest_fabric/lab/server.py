@@ -140,7 +140,8 @@ class Server:
         transport = paramiko.Transport(connection)
         if node.ssh == "dropped":
             self._drop_later(transport)
-        connection.settimeout(1.0)  # paramiko's own 0.1 s keep many quiet connections busy
+        # paramiko's own 0.1 s keep many quiet connections busy; it only closes one when it looks.
+        connection.settimeout(1.0 if node.ssh == "dropped" else 30.0)
         transport.add_server_key(self._other_key if node.ssh == "new key" else self._host_key)
         transport.start_server(
             event=threading.Event(), server=Login(self._fabric, node, self._client_key, transport)

@@ -45,10 +45,15 @@ def run(call: Call) -> Result:
         except OSError as error:
             err.append(f"grep: {path}: {error.strerror}\n")
             continue
-        hits = [line for line in text.split("\n") if (pattern(line) is None) == is_inverted]
-        found = found or bool(hits)
-        shown = [str(len(hits))] if is_counted else hits
-        out += [f"{path}:{line}\n" for line in shown] if named else [f"{line}\n" for line in shown]
+        head, hits = f"{path}:" if named else "", 0
+        for line in text.split("\n"):
+            if (pattern(line) is None) == is_inverted:
+                hits += 1
+                if not is_counted:
+                    out.append(f"{head}{line}\n")
+        if is_counted:
+            out.append(f"{head}{hits}\n")
+        found = found or hits > 0
     told = "" if "-s" in options else "".join(err)
     return Result(2 if err else 0 if found else 1, "".join(out), told)
 
