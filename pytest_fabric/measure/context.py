@@ -16,7 +16,7 @@ from pytest_fabric.measure.settings import Settings
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Gid, Pair
 from pytest_fabric.tools import perftest
-from pytest_fabric.transport import Collect, Outcome, quoted
+from pytest_fabric.transport import Collect, Collecting, Outcome, quoted
 
 #: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
 OVERHEAD_S = 20.0
@@ -26,6 +26,9 @@ WINDOW_S = 20.0
 
 #: The section of a job that is the tool itself.
 TOOL = "tool"
+
+#: How many words of it keep its deadline behind the site's prefix: `timeout -k 5 SECONDS`.
+BOUND_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -90,16 +93,14 @@ class Context:
     def job(self, end: str, control_port: int) -> Collect:
         """Return what an end does while it holds its port: counters, its tool, counters again.
 
-        The command is kept for the report. Behind the site's prefix (`podman exec perf`) the tool
-        is a process of its own: there its core is chosen and its deadline kept inside. Raises
-        MeasurementError.
+        Behind the site's prefix (`podman exec perf`) the tool is a process of its own: there its
+        core is chosen and its deadline kept inside. Raises MeasurementError.
         """
         deadline = self.settings.expected_s + OVERHEAD_S
         side = self.client if end == "client" else self.server
         argv = self.command(end, side, control_port)
         cores = ",".join(map(str, self.cores(side)))
         pin = ("taskset", "-c", cores) if cores else ()
-        self.trail.commands[end] = quoted((*self.prefix, *pin, *argv))
         rdma = side.end.rdma
         bound = ("timeout", "-k", "5", str(math.ceil(deadline))) if self.prefix else ()
         return Collect(
@@ -114,6 +115,14 @@ class Context:
             lease=_lease(side) if side.holds else None,
             listen=control_port if end == "server" else None,
         )
+
+    def begin(self, end: str, job: Collect) -> Collecting:
+        """Start the job of an end; its command is kept for the report, without its bound."""
+        words, cut = job.sections[TOOL], len(self.prefix)
+        shown = (*words[:cut], *words[cut + BOUND_WORDS :]) if self.prefix else words
+        self.trail.commands[end] = quoted(shown)
+        side = self.client if end == "client" else self.server
+        return side.session.begin(job)
 
     def cores(self, side: Side) -> tuple[int, ...]:
         """Return the cores that the tool of an end may run on; none where there is no choice."""

@@ -98,14 +98,14 @@ class Ran:
 
 def attempt(context: Context, control_port: int) -> Ran | Obstacle:
     """Run server and client once. Raises MeasurementError, TransportError."""
-    server = context.server.session.begin(context.job("server", control_port))
+    jobs = {end: context.job(end, control_port) for end in ("server", "client")}
+    server = context.begin("server", jobs["server"])
     try:
         obstacle = _until_ready(context, server)
         if obstacle is not None:
             return obstacle
-        job = context.job("client", control_port)
         context.gate()
-        client = context.client.session.begin(job)
+        client = context.begin("client", jobs["client"])
         _note_times(context.trail, client)
         with context.watched(control_port):
             ran = _until_ended(context, client, server, control_port)

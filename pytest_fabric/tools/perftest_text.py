@@ -39,7 +39,7 @@ NUMBERS = re.compile(
     r"|(?: (?:local|remote) address:)?(?: (?:LID|QPN|PSN|RKey|VAddr|GID:) [0-9a-fx:]+)+"
 )
 
-TITLE = re.compile(r"^[^\S\n]*([A-Z][\w+ ]* Test)[^\S\n]*$", re.ASCII | re.MULTILINE)
+TITLE = re.compile(r"\s*([A-Z][\w+ ]* Test)\s*", re.ASCII)
 WAITING = re.compile(r"Waiting for client (?:to connect|rdma_cm QP to connect)")
 VERSION = re.compile(r"\s*Version:\s*([0-9]+\.[0-9]+)\s*", re.ASCII)
 #: Each fact: a word of its line, and the line.
@@ -82,7 +82,7 @@ def clean(text: str) -> tuple[str, ...]:
         plain = ESCAPE.sub("", plain)
     if "Conflicting" in plain:
         plain = GLUED.sub("\n", plain)
-    lines = re.split(r"[\r\n]+", plain)
+    lines = plain.replace("\r", "\n").split("\n")
     if len(max(lines, key=len)) > LONGEST_LINE:
         lines = [line[:LONGEST_LINE] for line in lines]
     if ">" in plain:
@@ -99,7 +99,7 @@ def words(lines: tuple[str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def titles(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the different titles of the tests that the lines come from."""
-    found = TITLE.findall("\n".join(lines))
+    found = [match[1] for line in lines if " Test" in line and (match := TITLE.fullmatch(line))]
     return tuple(dict.fromkeys(title for title in found if kind(title)))
 
 
@@ -115,11 +115,12 @@ def version(lines: Iterable[str]) -> str | None:
     return _only(match.group(1) for line in lines if (match := VERSION.fullmatch(line)))
 
 
-def warnings(lines: Sequence[str]) -> tuple[str, ...]:
+def warnings(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the lines that do not change the result but belong beside it."""
-    if not is_warning("\n".join(lines)):
+    told = words(lines)
+    if not is_warning("\n".join(told)):
         return ()
-    return tuple(line.strip() for line in lines if is_warning(line))
+    return tuple(line.strip() for line in told if is_warning(line))
 
 
 def is_warning(line: str) -> bool:
@@ -173,10 +174,24 @@ def _only(values: Iterable[str]) -> str | None:
 
 
 #: Words of trouble that no kind of the table explains, from perftest, a shell, libc or ssh.
+TROUBLES = (
+    "killed",
+    "terminated",
+    "aborted",
+    "bus error",
+    "invalid pointer",
+    "addresssanitizer",
+    "failed to",
+    "unable to",
+    "couldn't",
+    "cannot allocate",
+    "broken pipe",
+    "sending signal",
+    "_mr failed",
+)
 TROUBLE = re.compile(
-    r"\b(killed|terminated|aborted|bus error|invalid pointer|addresssanitizer|failed to|unable to"
-    r"|couldn't|cannot allocate|broken pipe|sending signal|_mr failed)\b",
-    re.ASCII | re.IGNORECASE,
+    "|".join(rf"\b{words}\b" if words[0].isalpha() else rf"{words}\b" for words in TROUBLES),
+    re.ASCII,
 )
 
 
@@ -185,6 +200,9 @@ def refuse_trouble(lines: Sequence[str]) -> None:
 
     A row beside it may be all that was measured before the end.
     """
+    said = "\n".join(lines).lower()
+    if not any(word in said for word in TROUBLES):
+        return
     for line in lines:
-        if TROUBLE.search(line) and not is_warning(line):
+        if TROUBLE.search(line.lower()) and not is_warning(line):
             raise NotRecognisedError(f"expected results only, got {line.strip()[:100]!r} too")
