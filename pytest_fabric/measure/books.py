@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 #: The ports are free then, and what starts on them goes first: its beginning costs time on a NIC,
-#: the record of what is over does not.
-SETTLE_S = 0.1
+#: the record of what is over does not. So it waits until nothing has started for so long, but not
+#: longer than that.
+SETTLE_S, LONGEST_S = 0.1, 1.0
 
 
 class Books:
@@ -17,6 +18,11 @@ class Books:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self._started = 0.0
+
+    def note_start(self) -> None:
+        """Note that the traffic of a measurement starts now."""
+        self._started = time.monotonic()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -28,6 +34,12 @@ class Books:
     def after(self, free: Callable[[bool], bool]) -> Iterator[None]:
         """Give the ports back, and work on the record when others have started on them."""
         if free(True):
-            time.sleep(SETTLE_S)
+            self._let_start(time.monotonic())
         with self.lock:
             yield
+
+    def _let_start(self, now: float) -> None:
+        until, longest = now + SETTLE_S, now + LONGEST_S
+        while now < until:
+            time.sleep(until - now)
+            now, until = time.monotonic(), min(self._started + SETTLE_S, longest)

@@ -56,6 +56,6 @@ class Makers:
         if failure is not None:
             return without_value(job.target, job.settings, failure)
         after = self._books.held if is_reach(job) else partial(self._books.after, free)
-        record = pair.measure(self._fabric, job, self._ports, after)
+        record = pair.measure(self._fabric, job, self._ports, after, self._books.note_start)
         self._barred.note(job, record)
         return record

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import MeasurementError, NotRecognisedError
 from pytest_fabric.measure import context as contexts
 from pytest_fabric.measure import facts, run, storms, window
-from pytest_fabric.measure.context import Context, Side, unwatched
+from pytest_fabric.measure.context import Context, Side, at_once, unwatched
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.pair_window import window_of
@@ -36,12 +36,16 @@ class Values:
 
 
 def measure(
-    fabric: Fabric, job: Job, ports: Iterator[int], after: After = nullcontext
+    fabric: Fabric,
+    job: Job,
+    ports: Iterator[int],
+    after: After = nullcontext,
+    gate: Callable[[], None] = at_once,
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
     `after` is entered when the window of a run that went well is over: what is done in it needs
-    the ports no longer.
+    the ports no longer. `gate` is called before the client starts.
     """
     pair, settings = job.pair, job.settings
     frame = Frame(str(pair), settings)
@@ -50,7 +54,7 @@ def measure(
         client, server = (side_of(fabric, end, settings) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
         watch = storms.Watch(str(pair), (client, server)) if job.load == "disruptive" else unwatched
-        context = Context(pair, settings, client, server, prefix, frame.trail, watch)
+        context = Context(pair, settings, client, server, prefix, frame.trail, watch, gate)
         versions.update(_versions(context))
         ran = run.traffic(context, ports)
         with frame.over(after):
