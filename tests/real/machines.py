@@ -199,6 +199,11 @@ def rescue(machine: Machine) -> Machine:
     return replace(machine, ssh_port=machine.rescue_port, user="root")
 
 
+def has_ended(machine: Machine) -> bool:
+    """Return whether a machine runs no longer; a kernel that panics ends its QEMU."""
+    return os.waitid(os.P_PID, machine.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
 def restore(machine: Machine) -> None:
     """Undo what a test did: frozen, processes, firewall, tc, MTU, link, address, device, sshd."""
     os.kill(machine.pid, signal.SIGCONT)
