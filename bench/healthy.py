@@ -1,9 +1,9 @@
-"""Whether a healthy fabric stays green: `python -m bench.healthy [--runs 30] [--first 1]`.
+"""Whether a healthy fabric stays green: `python -m bench.healthy [--runs 30] [--keep FOLDER]`.
 
 Runs the suites against a lab of 16 nodes with 4 rails, two leaves to each rail, with another seed
-each time, by turns under ECMP and adaptive routing. Prints JSON: the runs, those that were red, and
-what was red in them; how many misses under load held alone; and how long the largest lab takes from
-its start to its first answer.
+each time, by turns under ECMP and adaptive routing. Tells each on standard error, and prints JSON:
+the runs, those that were red, and what was red in them; how many misses under load held alone; and
+how long the largest lab takes from its start to its first answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where contention gathers: places at which more pairs missed beside others than chance lets."""
+"""Where contention gathers: places whose pairs missed beside others more often than by chance."""
 
 from __future__ import annotations
 
@@ -33,11 +33,16 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Gathering:
-    """A place, how many of its pairs missed, and in words how many did elsewhere."""
+    """A place, how many of its pairs missed, and in words how many did elsewhere.
+
+    They missed at `events` of the `turns` moments that can have been events of their own.
+    """
 
     name: str
     missed: int
     count: int
+    events: int
+    turns: int
     elsewhere: str
     example: str
 
@@ -64,7 +69,8 @@ def gathered(loaded: Sequence[Loaded]) -> list[Gathering]:
         chance = tail(events, turns, 1 - (1 - rate) ** (len(own) / turns))
         if chance < CHANCE / len(places):
             told = f"{elsewhere} of {len(others)}"
-            found.append((chance, Gathering(place, len(missed), len(own), told, missed[0].pair)))
+            counts = (len(missed), len(own), events, turns)
+            found.append((chance, Gathering(place, *counts, told, missed[0].pair)))
     return [one for _, one in sorted(found, key=lambda it: (it[0], it[1].name))]
 
 

@@ -207,7 +207,10 @@ class TogetherResult:
         return found
 
     def _uplinks(self, name: str) -> tuple[str, str]:
-        """Return the leaf whose uplinks each end of a pair needs, "" for none."""
+        """Return the leaf whose uplinks each end of a pair needs, "" for none.
+
+        `ANY` for both where either is not declared.
+        """
         path = self.paths.get(name)
         if path is None:
             return (ANY, ANY)
@@ -220,12 +223,13 @@ class TogetherResult:
         return round(len(missed) / max(1, len(loaded)), 4), lines
 
     def _contention_places(self) -> tuple[float, list[str]]:
-        """Return at how many places more pairs missed than chance lets."""
+        """Return at how many places pairs missed at more moments than chance lets."""
         loaded = self._loaded()
         found = gathered(loaded)
         return len(found), [
             f"{one.example}, and {one.missed - 1} more of the {one.count} pairs of {one.name}, "
-            f"missed beside others and held alone; elsewhere {one.elsewhere}"
+            f"missed beside others, at {one.events} of {one.turns} moments, and held alone; "
+            f"elsewhere {one.elsewhere}"
             for one in found
         ]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 #: The ports are free then, and what starts on them goes first: its beginning costs time on a NIC,
-#: the record of what is over does not. So it waits until nothing has started for so long, but not
-#: longer than that.
+#: the record of what is over does not. So it waits until no pair has started for SETTLE_S, and for
+#: LONGEST_S at most.
 SETTLE_S, LONGEST_S = 0.1, 1.0
 
 
@@ -21,7 +21,7 @@ class Books:
         self._started = 0.0
 
     def note_start(self) -> None:
-        """Note that the traffic of a measurement starts now."""
+        """Note that the traffic of a pair starts now."""
         self._started = time.monotonic()
 
     @contextmanager

@@ -15,7 +15,7 @@ from pytest_fabric.measure.gpu import gpu_memory
 from pytest_fabric.measure.settings import Settings
 from pytest_fabric.measure.window import Window
 from pytest_fabric.results import Attempt, Gid, Pair
-from pytest_fabric.tools import perftest
+from pytest_fabric.tools import allowed, perftest
 from pytest_fabric.transport import Collect, Collecting, Outcome, quoted
 
 #: Beside the traffic itself: start, memory registration, calibration of the clock, exchange.
@@ -26,9 +26,6 @@ WINDOW_S = 20.0
 
 #: The section of a job that is the tool itself.
 TOOL = "tool"
-
-#: How many words of it keep its deadline behind the site's prefix: `timeout -k 5 SECONDS`.
-BOUND_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -70,15 +67,15 @@ def unwatched() -> None:
     """Let a load that disrupts nobody run to its end."""
 
 
-def at_once() -> None:
+def unheld() -> None:
     """Let a client start as soon as its server listens."""
 
 
 @dataclass(frozen=True)
 class Context:
     """What the steps of one run share; `watch` is called while the tools are at work, and raises
-    MeasurementError when they must be ended. `gate` returns when the client may start; it is
-    called when its server listens.
+    MeasurementError when they must be ended. `gate` is called when the server listens; the client
+    starts when it returns.
     """
 
     pair: Pair
@@ -88,7 +85,7 @@ class Context:
     prefix: tuple[str, ...]
     trail: Trail
     watch: Callable[[], None] = unwatched
-    gate: Callable[[], None] = at_once
+    gate: Callable[[], None] = unheld
 
     def job(self, end: str, control_port: int) -> Collect:
         """Return what an end does while it holds its port: counters, its tool, counters again.
@@ -97,12 +94,12 @@ class Context:
         core is chosen and its deadline kept inside. Raises MeasurementError.
         """
         deadline = self.settings.expected_s + OVERHEAD_S
-        side = self.client if end == "client" else self.server
+        side = self._side(end)
         argv = self.command(end, side, control_port)
         cores = ",".join(map(str, self.cores(side)))
         pin = ("taskset", "-c", cores) if cores else ()
         rdma = side.end.rdma
-        bound = ("timeout", "-k", "5", str(math.ceil(deadline))) if self.prefix else ()
+        bound = (*allowed.BOUND, str(math.ceil(deadline))) if self.prefix else ()
         return Collect(
             {
                 **window.before(rdma, side.end.rail.profile.sudo),
@@ -112,17 +109,19 @@ class Context:
                 **window.after(rdma, side.end.rail.profile.sudo),
             },
             deadline_s=deadline + WINDOW_S,
-            lease=_lease(side) if side.holds else None,
+            lease=side.end.lease if side.holds else None,
             listen=control_port if end == "server" else None,
         )
 
     def begin(self, end: str, job: Collect) -> Collecting:
         """Start the job of an end; its command is kept for the report, without its bound."""
         words, cut = job.sections[TOOL], len(self.prefix)
-        shown = (*words[:cut], *words[cut + BOUND_WORDS :]) if self.prefix else words
+        shown = (*words[:cut], *words[cut + len(allowed.BOUND) + 1 :]) if self.prefix else words
         self.trail.commands[end] = quoted(shown)
-        side = self.client if end == "client" else self.server
-        return side.session.begin(job)
+        return self._side(end).session.begin(job)
+
+    def _side(self, end: str) -> Side:
+        return self.client if end == "client" else self.server
 
     def cores(self, side: Side) -> tuple[int, ...]:
         """Return the cores that the tool of an end may run on; none where there is no choice."""
@@ -169,11 +168,6 @@ class Context:
     def error(self, kind: str, message: str) -> MeasurementError:
         """Return an error about this pair."""
         return MeasurementError(str(self.pair), kind, f"{self.settings.tool}: {message}")
-
-
-def _lease(side: Side) -> str:
-    rdma = side.end.rdma
-    return f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state"
 
 
 def _binds_itself(version: str | None) -> bool:

@@ -20,6 +20,11 @@ class End:
     rdma: RdmaPort
     turn: int = 0
 
+    @property
+    def lease(self) -> str:
+        """Return the file that a run locks while it measures on the port."""
+        return f"/sys/class/infiniband/{self.rdma.device}/ports/{self.rdma.number}/state"
+
     @cached_property
     def gid(self) -> Gid | None:
         """Return the GID that the port's tools use; None on InfiniBand. Raises MeasurementError."""

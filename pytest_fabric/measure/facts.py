@@ -80,7 +80,7 @@ def require(
 
 def parse(node: str, outcomes: Mapping[str, Outcome]) -> NodeFacts:
     """Return the facts that the sections say. Raises MeasurementError when none came back."""
-    late = [name for name, outcome in outcomes.items() if outcome.end == "deadline"]
+    late = [name for name, outcome in outcomes.items() if outcome.end != "exit"]
     if late:
         raise MeasurementError(
             node, "facts", f"expected facts within {DEADLINE_S:g} s, {late[0]} did not come back"

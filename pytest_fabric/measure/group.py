@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import FabricError, MeasurementError
 from pytest_fabric.measure import group_window, pair, run, storms
+from pytest_fabric.measure.blame import Ran
 from pytest_fabric.measure.context import Context, Side, Trail, unwatched
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.frame import Frame
@@ -141,7 +142,7 @@ def _watch(
     return storms.Watch(str(member.pair), own, receiver)
 
 
-def run_all(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
+def run_all(contexts: Sequence[Context], ports: Iterator[int]) -> list[Ran]:
     """Run all pairs at once. Raises MeasurementError, TransportError of one that failed."""
     for _ in range(TRIES - 1):
         try:
@@ -152,7 +153,7 @@ def run_all(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
     return _at_once(contexts, ports)
 
 
-def _at_once(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]:
+def _at_once(contexts: Sequence[Context], ports: Iterator[int]) -> list[Ran]:
     start = Start(len(contexts))
     with ThreadPoolExecutor(len(contexts), "fabric group") as threads:
         futures = [
@@ -165,21 +166,21 @@ def _at_once(contexts: Sequence[Context], ports: Iterator[int]) -> list[run.Ran]
     return [future.result() for future in futures]
 
 
-def _first_problem(futures: Sequence[Future[run.Ran]]) -> BaseException | None:
+def _first_problem(futures: Sequence[Future[Ran]]) -> BaseException | None:
     """Return the first error that explains the others, or None."""
     problems = [error for future in futures if (error := future.exception()) is not None]
     own = [p for p in problems if not (isinstance(p, MeasurementError) and p.kind == WAITED)]
     return next(iter((*own, *problems)), None)
 
 
-def _one(context: Context, ports: Iterator[int], start: Start) -> run.Ran:
+def _one(context: Context, ports: Iterator[int], start: Start) -> Ran:
     """Run one pair; before the start it tries other control ports. Raises FabricError."""
     met: Counter[str] = Counter()
     try:
         while True:
             control_port = next(ports)
             obstacle = run.attempt(context, control_port)
-            if isinstance(obstacle, run.Ran):
+            if isinstance(obstacle, Ran):
                 return obstacle
             context.trail.attempts.append(Attempt(control_port, obstacle.text))
             met[obstacle.kind] += 1
@@ -191,7 +192,7 @@ def _one(context: Context, ports: Iterator[int], start: Start) -> run.Ran:
         raise
 
 
-def _values(fabric: Fabric, contexts: Sequence[Context], ran: Sequence[run.Ran]) -> Values:
+def _values(fabric: Fabric, contexts: Sequence[Context], ran: Sequence[Ran]) -> Values:
     """Return what the clients printed, and what speaks against it. Raises FabricError."""
     parts = []
     for context, one in zip(contexts, ran, strict=True):
@@ -207,7 +208,7 @@ def _values(fabric: Fabric, contexts: Sequence[Context], ran: Sequence[run.Ran])
     return Values(tuple(parts), group_window.doubts(parts))
 
 
-def _read(fabric: Fabric, context: Context, one: run.Ran) -> tuple[Bandwidth, int | None, Window]:
+def _read(fabric: Fabric, context: Context, one: Ran) -> tuple[Bandwidth, int | None, Window]:
     """Return what one pair of the group produced. Raises MeasurementError, which names it."""
     try:
         row, mtu, seen = pair.read(fabric, context, one)

@@ -36,14 +36,13 @@ def merged(windows: Sequence[Window]) -> Window:
     closed last saw everything, so of each counter the largest growth counts.
     """
     found: dict[tuple[str, str], Growth] = {}
-    problems: dict[str, str] = {}
     for one in windows:
-        problems.update(one.problems)
         for grown in one.growth:
             key = (grown.port, grown.name)
             if key not in found or grown.delta > found[key].delta:
                 found[key] = grown
     growth = tuple(found[key] for key in sorted(found))
+    problems = window.joined(one.problems for one in windows)
     return Window(growth, problems, max((one.duration_s for one in windows), default=0.0))
 
 

@@ -36,7 +36,8 @@ class Makers:
         if job.settings.tool in PROBES:
             return probe.measure(self._fabric, job, partial(self._books.after, free))
         if job.settings.tool in TCP_TOOLS:
-            return tcp.measure(self._fabric, job, self._ports, partial(self._books.after, free))
+            after = partial(self._books.after, free)
+            return tcp.measure(self._fabric, job, self._ports, after, self._books.note_start)
         return self._perftest(job, free) if job.group is None else self._group(job)
 
     def _group(self, job: Job) -> Measurement:

@@ -143,10 +143,10 @@ def _line_bps(end: End) -> float:
 
 def lease_files(ends: Sequence[End]) -> dict[str, str]:
     """Return by device the file that a run on one of these ports has locked."""
-    return {end.rdma.device: f"{_base(end)}/state" for end in ends}
+    return {end.rdma.device: end.lease for end in ends}
 
 
 def _is_leased(session: Session, end: End) -> bool:
     """Return whether another run measures on the port: then it will be waited for."""
-    probe = session.run(Job(("uname", "-r"), 10.0, lease=f"{_base(end)}/state"))
+    probe = session.run(Job(("uname", "-r"), 10.0, lease=end.lease))
     return probe.end == "lease"

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import MeasurementError, NotRecognisedError
+from pytest_fabric.measure import blame, facts, run, storms, window
 from pytest_fabric.measure import context as contexts
-from pytest_fabric.measure import facts, run, storms, window
-from pytest_fabric.measure.context import Context, Side, at_once, unwatched
+from pytest_fabric.measure.context import Context, Side, unheld, unwatched
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.pair_window import window_of
@@ -40,7 +40,7 @@ def measure(
     job: Job,
     ports: Iterator[int],
     after: After = nullcontext,
-    gate: Callable[[], None] = at_once,
+    gate: Callable[[], None] = unheld,
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
@@ -85,7 +85,7 @@ def side_of(fabric: Fabric, port: Port, settings: Settings) -> Side:
     return contexts.side(fabric.session(port.node), end, node.oob, node.address)
 
 
-def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
+def _evaluated(fabric: Fabric, context: Context, ran: blame.Ran) -> Values:
     """Return what the client printed and both ends counted mean. Raises FabricError."""
     row, mtu, seen = read(fabric, context, ran)
     line = fabric.cluster.line_rate_bps(context.pair.client, context.pair.server)
@@ -101,12 +101,12 @@ def _evaluated(fabric: Fabric, context: Context, ran: run.Ran) -> Values:
 
 
 def read(
-    fabric: Fabric, context: Context, ran: run.Ran
+    fabric: Fabric, context: Context, ran: blame.Ran
 ) -> tuple[Latency | Bandwidth, int | None, window.Window]:
     """Return the row that the client printed, its MTU, and the window. Raises FabricError."""
     seen = window_of(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
-    parsed = _parsed(context, run.verdict(context, ran))
+    parsed = _parsed(context, blame.verdict(context, ran))
     if isinstance(seen, MeasurementError):
         raise seen  # after what the tools told: a node that is lost has no counters either
     row = _row(context, parsed)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pytest_fabric.counters import growth, per_priority, require
 from pytest_fabric.errors import CounterError, MeasurementError
-from pytest_fabric.measure import run, window
+from pytest_fabric.measure import blame, window
 from pytest_fabric.measure.context import Context, Side
 from pytest_fabric.metrics import MEANINGS
 from pytest_fabric.results import Growth, Snapshot
 
 
-def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementError:
+def window_of(context: Context, ran: blame.Ran) -> window.Window | MeasurementError:
     """Return what grew at both ends while the tools ran, or why that cannot be told."""
     grown: list[Growth] = []
-    problems: dict[str, str] = {}
+    problems: list[dict[str, str]] = []
     seconds = 0.0
     sides = ((context.client, ran.client_sections), (context.server, ran.server_sections))
     for side, sections in sides:
@@ -26,11 +26,9 @@ def window_of(context: Context, ran: run.Ran) -> window.Window | MeasurementErro
             return error
         deltas, wrong = growth(first, last)
         grown.extend(deltas)
-        problems.update(wrong)
-        problems.update(_unknown(last))
-        problems.update(_blind(side, deltas))
+        problems.append({**wrong, **_unknown(last), **_blind(side, deltas)})
         seconds = max(seconds, late - early)
-    return window.Window(tuple(grown), problems, seconds)
+    return window.Window(tuple(grown), window.joined(problems), seconds)
 
 
 def _blind(side: Side, grown: tuple[Growth, ...]) -> dict[str, str]:

@@ -18,9 +18,6 @@ from pytest_fabric.measure.settings import resolve
 from pytest_fabric.metrics import COLLECTIVES, LATENCY_TOOLS, OPTIONAL, PROBES, family
 from pytest_fabric.results import Pair, PairGroup, Port
 
-#: What each pair of a group runs.
-GROUPS_RUN = "ib_write_bw"
-
 #: What perftest takes beside its traffic, in seconds: start, memory registration, exchange of
 #: addresses, calibration of the clock, counters.
 OVERHEAD_S = {"light": 2.5, "full": 3.5, "disruptive": 3.5}
@@ -249,7 +246,7 @@ def not_available(want: Want, cluster: Cluster) -> str | None:
     A group (`node` in profiles, `incast`, `bisection`) needs what its pairs run.
     """
     tool = want.declaration.tool
-    of_group = (tool.removesuffix("_bandwidth"), GROUPS_RUN) if want.declaration.is_group else ()
+    of_group = (tool.removesuffix("_bandwidth"), GROUP_TOOL) if want.declaration.is_group else ()
     names = (tool, family(tool), *of_group)
     pairs = want.target.pairs if isinstance(want.target, PairGroup) else (want.target,)
     ends = [end for pair in pairs if isinstance(pair, Pair) for end in (pair.client, pair.server)]

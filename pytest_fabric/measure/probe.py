@@ -190,8 +190,7 @@ def _sent(
     for way in ways:
         argv = _command(way, settings, interval_s, packets)
         trail.commands[way.name] = shlex.join(argv)
-        rdma = way.side.end.rdma
-        lease = f"/sys/class/infiniband/{rdma.device}/ports/{rdma.number}/state"
+        lease = way.side.end.lease
         deadline = SLOWER * packets * interval_s + LINGER_S + SPARE_S
         jobs[way.name] = Collect({TOOL: argv}, deadline_s=deadline, lease=lease)
     outcomes = _outcomes(ways, jobs)

@@ -16,7 +16,8 @@ from pytest_fabric.measure.claims import Claims, Occupied
 PATIENCE = 0.3
 
 #: More measurements than these, with ports free again and records still to be written, show that
-#: this machine cannot keep up: nothing is started until it has, or nodes would be taken for dead.
+#: this machine cannot keep up (or that hundreds end in the second for which their records wait):
+#: nothing is started until it has, or nodes would be taken for dead.
 UNSETTLED = 256
 
 #: How fast the expectation of a phase follows what its tasks really took.
@@ -91,14 +92,14 @@ class Schedule:
         heapq.heappush(self._later, (until, next(self._number), task))
 
     def start(self, now: float) -> list[Task]:
-        """Return the tasks that start now; they keep their claims until `end`."""
+        """Return the tasks that start now; they keep their claims until `free` or `end`."""
         while self._later and self._later[0][0] <= now:
             self.add(heapq.heappop(self._later)[2])
         phase = self._current()
         return [] if phase is None else list(self._started(phase, now))
 
     def free(self, task: Task, now: float, is_usual: bool = True) -> None:
-        """Give back what a task had; until its `end` it is settled, and its phase goes on.
+        """Give back what a task had; until its `end` it is settling, and its phase goes on.
 
         How long it took tells what to expect of others if it was a `usual` one.
         """

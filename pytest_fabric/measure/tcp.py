@@ -11,14 +11,14 @@ window holds them up. That is an explanation and no value: a node without `ss` h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from pytest_fabric.errors import MeasurementError, ToolError, TransportError
+from pytest_fabric.measure import blame, facts, placement, run, streams, window
 from pytest_fabric.measure import context as contexts
-from pytest_fabric.measure import facts, placement, run, streams, window
-from pytest_fabric.measure.context import Context, Side
+from pytest_fabric.measure.context import Context, Side, unheld
 from pytest_fabric.measure.fabric import Fabric
 from pytest_fabric.measure.frame import After, Frame
 from pytest_fabric.measure.pair_window import window_of
@@ -105,17 +105,19 @@ def measure(
     job: Job,
     ports: Iterator[int],
     after: After = nullcontext,
+    gate: Callable[[], None] = unheld,
 ) -> Measurement:
     """Return one measurement; what goes wrong is in its `error`, with the evidence so far.
 
-    `after` is entered when the window is over: what is done in it needs the ports no longer.
+    `after` is entered when the window is over: what is done in it needs the ports no longer. `gate`
+    is called before the client starts.
     """
     pair, settings = job.pair, job.settings
     frame, values = Frame(str(pair), settings), Values()
     with frame.caught():
         client, server = (_side(fabric, end) for end in (pair.client, pair.server))
         prefix = fabric.cluster.tools.prefix
-        made = TcpContext(pair, settings, client, server, prefix, frame.trail)
+        made = TcpContext(pair, settings, client, server, prefix, frame.trail, gate=gate)
         ran = run.traffic(made, ports)
         with frame.over(after):
             values = _evaluated(fabric, made, ran)
@@ -143,11 +145,11 @@ def _side(fabric: Fabric, port: Port) -> Side:
     return contexts.side(fabric.session(port.node), end, "rail", fabric.cluster.node(port).address)
 
 
-def _evaluated(fabric: Fabric, context: TcpContext, ran: run.Ran) -> Values:
+def _evaluated(fabric: Fabric, context: TcpContext, ran: blame.Ran) -> Values:
     """Return what iperf3 printed and both ends counted mean. Raises FabricError."""
     seen = window_of(context, ran)
     context.trail.window = seen if isinstance(seen, window.Window) else None
-    text = run.verdict(context, ran)
+    text = blame.verdict(context, ran)
     told = iperf3.parse(text)
     if isinstance(seen, MeasurementError):
         raise seen  # after what the tools told: a node that is lost has no counters either

@@ -116,7 +116,8 @@ def _left_over(
     found = {e.pid: e.device for e in held if e.pid and e.comm in perftest and e.device in leases}
     devices = dict.fromkeys(found.values())
     jobs = {device: Job(("uname", "-r"), 10.0, lease=leases[device]) for device in devices}
-    free = {device for device, job in jobs.items() if session.run(job).end == "exit"}
+    tried = {device: session.run(job) for device, job in jobs.items()}
+    free = {device for device, ran in tried.items() if ran.end == "exit" and ran.status == 0}
     left = {pid: device for pid, device in found.items() if device in free}
     still = _still_there(session) if left else None
     return {pid: device for pid, device in left.items() if still is None or pid in still}

@@ -65,6 +65,15 @@ class Window:
         return tuple(grown for grown in self.growth if grown.meaning in ("bytes", "packets"))
 
 
+def joined(problems: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the problems of several ends or pairs by meaning, each told once."""
+    told: dict[str, dict[str, None]] = {}
+    for one in problems:
+        for meaning, text in one.items():
+            told.setdefault(meaning, {})[text] = None
+    return {meaning: "; ".join(texts) for meaning, texts in told.items()}
+
+
 def sections(port: RdmaPort, sudo: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """Return the commands that read every counter of a port; `sudo` names tools that need it."""
     return _sections(port.device, port.number, port.netdevs, tuple(sudo))

@@ -74,6 +74,9 @@ PATTERNS = (
     r"|--use_(cuda|rocm)_dmabuf|--ipv6-addr|-[dipsnDqxS] [\w.:/-]+))*( [A-Za-z0-9_.:-]+)?",
 )
 
+#: What keeps the deadline of a tool behind the site's prefix; its seconds follow.
+BOUND = ("timeout", "-k", "5")
+
 #: Any of them, as one pattern: a command is looked up among all at once.
 ALLOWED = "|".join(f"(?:{pattern})" for pattern in PATTERNS)
 
@@ -98,7 +101,7 @@ def _bare(argv: Sequence[str], prefix: Sequence[str]) -> list[str]:
     words = list(argv)
     if prefix and words[: len(prefix)] == list(prefix):
         words = words[len(prefix) :]
-        words = words[4:] if words[:3] == ["timeout", "-k", "5"] else words
+        words = words[len(BOUND) + 1 :] if words[: len(BOUND)] == list(BOUND) else words
     if words[:2] == ["taskset", "-c"] and re.fullmatch(r"\d+(,\d+)*", "".join(words[2:3])):
         words = words[3:]
     if words[:2] == ["sudo", "-n"] and (words[2:3] != ["-l"] or len(words) > 4):

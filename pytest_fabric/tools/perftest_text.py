@@ -117,10 +117,7 @@ def version(lines: Iterable[str]) -> str | None:
 
 def warnings(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the lines that do not change the result but belong beside it."""
-    told = words(lines)
-    if not is_warning("\n".join(told)):
-        return ()
-    return tuple(line.strip() for line in told if is_warning(line))
+    return tuple(line.strip() for line in words(lines) if is_warning(line))
 
 
 def is_warning(line: str) -> bool:
@@ -190,7 +187,7 @@ TROUBLES = (
     "_mr failed",
 )
 TROUBLE = re.compile(
-    "|".join(rf"\b{words}\b" if words[0].isalpha() else rf"{words}\b" for words in TROUBLES),
+    "|".join(rf"\b{told}\b" if told[0].isalpha() else rf"{told}\b" for told in TROUBLES),
     re.ASCII,
 )
 

@@ -72,7 +72,10 @@ class RunningCollect:
 
 
 class NodeSession:
-    """Jobs on one node; a thread reads the frames and tells each job what became of it."""
+    """Jobs on one node; a thread reads the frames and tells each job what became of it.
+
+    `token` begins every frame, and is in the names of the runner's files.
+    """
 
     def __init__(self, node: str, token: str, wire: Wire, audit: Audit) -> None:
         self.node = node
@@ -130,7 +133,7 @@ class NodeSession:
         return RunningCollect(self._mark, collect, running)
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
-        """Run the sections; one that was not reached ended with the deadline."""
+        """Run the sections; one that was not reached ended as the job did."""
         return self.begin(collect).wait()
 
     def shell(self, command: str, deadline_s: float) -> Outcome:

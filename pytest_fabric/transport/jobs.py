@@ -14,7 +14,8 @@ from typing import Protocol
 CAP_BYTES = 10 * 2**20
 
 _GLOB = re.compile(r"[A-Za-z0-9_./*?:@+,=\[\]-]+")
-_SECTION = re.compile(r"[a-z0-9_-]+")
+#: The name of a section of a collecting job.
+SECTION = re.compile(r"[a-z0-9_-]+")
 #: Words of which each stands for itself: nearly all are.
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+(?: [A-Za-z0-9_@%+=:,./-]+)*")
 #: Bytes that the runner's line-by-line reading cannot carry.
@@ -105,7 +106,7 @@ class Collect:
     def __post_init__(self) -> None:
         _require_path(self.lease)
         for name in self.commands:
-            if not _SECTION.fullmatch(name):
+            if not SECTION.fullmatch(name):
                 raise ValueError(f"expected a section name of [a-z0-9_-], got {name!r}")
 
     @cached_property
@@ -135,8 +136,8 @@ class Outcome:
     """How a job ended, and what it said.
 
     `end` is `exit`, `deadline`, `cancelled`, `lease` (held by somebody else; `stderr` says by
-    whom) or `port` (something listened before the start). `status` is 128 + the signal's number
-    for a signal, and None when there is none.
+    whom), `port` (something listened before the start) or, of a section, `killed`. `status` is
+    128 + the signal's number for a signal, and None when there is none.
     """
 
     end: str
@@ -196,7 +197,7 @@ class Session(Protocol):
         """Start the sections."""
 
     def collect(self, collect: Collect) -> dict[str, Outcome]:
-        """Run the sections; one that was not reached ended with the deadline."""
+        """Run the sections; one that was not reached ended as the job did."""
 
     def shell(self, command: str, deadline_s: float) -> Outcome:
         """Run a command in the user's log-in shell, on a channel of its own."""

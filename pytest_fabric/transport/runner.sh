@@ -17,8 +17,9 @@ export PATH LC_ALL LANG
 unset ENV BASH_ENV
 umask 077
 cd /
-# 7 carries the frames; nothing else may reach that stream.
-exec 7>&1 >/dev/null 2>&1
+# 7 carries the frames; nothing else may reach that stream. What a log-in shell has left open of the
+# numbers that are used here must not be taken for ours.
+exec 7>&1 >/dev/null 2>&1 4>&- 5>&- 9>&-
 
 # Words that a job may start with besides programs, for this shell and for those of `collect`.
 lib='have() { for n; do command -v "$n"; done; return 0; }; '
@@ -199,7 +200,8 @@ sweep
 exit
 }
 
-# Until the shell of a job has set its trap, TERM would end it without a word. It opens 4 after that.
+# Until the shell of a job has set its trap, TERM would be lost, or end it without a word. It opens 4
+# after that.
 armed() { until [ -e /proc/$1/fd/4 ] || [ ! -e /proc/$1/fd/7 ]; do nap; done; }
 
 # `jobs` reaps what has ended; all holds id:pid of the jobs that have not.

@@ -6,26 +6,30 @@ import re
 from collections.abc import Iterable
 
 from pytest_fabric.transport.frames import Ended
-from pytest_fabric.transport.jobs import Outcome
+from pytest_fabric.transport.jobs import SECTION, Outcome
 
 
 def marks(token: str) -> re.Pattern[str]:
     """Return what finds the marks of a runner: the name of a section, or the status at its end."""
     word = re.escape(token)
-    return re.compile(rf"\n{word} (?:section ([a-z0-9_-]+)|status ([0-9]{{1,3}}))\n")
+    return re.compile(rf"\n{word} (?:section ({SECTION.pattern})|status ([0-9]{{1,3}}))\n")
 
 
 def split(
     mark: re.Pattern[str], ended: Ended, names: Iterable[str], duration_s: float
 ) -> dict[str, Outcome]:
-    """Return the outcome of each section; one without a status was ended with the job."""
+    """Return the outcome of each section; one without a status was ended with the job.
+
+    Where the job has ended by itself and nothing was cut, its shell was killed.
+    """
+    lost = "killed" if ended.why == "exit" and not ended.cut else ended.why
     said, complained = (_by_name(mark, stream) for stream in (ended.stdout, ended.stderr))
     outcomes = {}
     for name in names:
         text, status = said.get(name, ("", None))
         is_closed = status is not None
         outcomes[name] = Outcome(
-            end="exit" if is_closed else ended.why,
+            end="exit" if is_closed else lost,
             status=status,
             stdout=text,
             stderr=complained.get(name, complained[""])[0],

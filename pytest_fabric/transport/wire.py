@@ -11,7 +11,7 @@ class Wire(Protocol):
     """The two byte streams of a runner, and what a connection offers besides."""
 
     def read(self) -> bytes | None:
-        """Return what came; b"" at the end, None when nothing came for a second or less."""
+        """Return what came; b"" at the end, None when nothing came for a while, seconds at most."""
 
     def write(self, data: bytes) -> None:
         """Send all of it; OSError when that cannot be done."""

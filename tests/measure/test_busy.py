@@ -94,6 +94,8 @@ class FakeSession:
 
     def run(self, job: Job) -> Outcome:
         self.jobs.append(job)
+        if self.lease == "refused":
+            return said("", "pytest-fabric: cannot open the file, so no lease can be taken\n", 126)
         return said(end=self.lease, status=0 if self.lease == "exit" else None)
 
     def begin(self, collect: Collect) -> Collecting:
@@ -187,6 +189,7 @@ def test_a_server_that_no_run_has_locked_is_left_over() -> None:
     assert [line.partition(":")[0] for line in check(LEFT)[0]] == ["gpu001"]
     assert check(LEFT)[0][0].startswith(reason)
     assert check(LEFT, lease="lease")[0] == ()
+    assert check(LEFT, lease="refused")[0] == ()  # nobody knows whether it is locked
 
 
 def test_a_tool_that_was_just_ending_is_not_left_over() -> None:

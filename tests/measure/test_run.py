@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from pytest_fabric.errors import MeasurementError
-from pytest_fabric.measure import run
+from pytest_fabric.errors import MeasurementError, TransportError
+from pytest_fabric.measure import blame, run
 from pytest_fabric.measure.context import Context, Side, Trail
 from pytest_fabric.measure.end import End
 from pytest_fabric.measure.fabric import CheckedSession
@@ -45,12 +45,16 @@ class FakeRunning:
     outcome: Outcome
     is_ready: bool = True
     cancelled: bool = False
+    before: Outcome | None = None
+    lost: bool = False
 
     def ready(self, timeout_s: float) -> bool:
         return self.is_ready
 
     def wait(self) -> dict[str, Outcome]:
-        return {"tool": self.outcome}
+        if self.lost:
+            raise TransportError("gpu001", "lost", "the connection is lost")
+        return {**({"before-sysfs": self.before} if self.before else {}), "tool": self.outcome}
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -113,7 +117,7 @@ def context(
 
 
 def traffic(made: Context) -> str:
-    return run.verdict(made, run.traffic(made, itertools.count(18515)))
+    return blame.verdict(made, run.traffic(made, itertools.count(18515)))
 
 
 def test_both_ends_well_is_the_clients_text_and_everything_is_kept() -> None:
@@ -247,6 +251,49 @@ def test_a_server_that_dies_before_it_listens_says_why() -> None:
     with pytest.raises(MeasurementError, match="server at gpu002:rail0") as caught:
         traffic(made)
     assert caught.value.kind == "mr_alloc"
+
+
+LATE = ended(end="deadline", status=None)
+
+
+class NeverReady(FakeRunning):
+    def ready(self, timeout_s: float) -> bool:
+        raise TimeoutError
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "place"),
+    [
+        (FakeRunning(GOOD), NeverReady(LATE, before=LATE), "server at gpu002"),
+        (FakeRunning(LATE, before=LATE), FakeRunning(GOOD), "client at gpu001"),
+        (
+            FakeRunning(ended(end="killed", status=None), before=ended(end="killed", status=None)),
+            FakeRunning(GOOD),
+            "client at gpu001",
+        ),
+    ],
+)
+def test_counters_that_hang_before_the_tool_are_no_fault_of_the_tool(
+    client: FakeRunning, server: FakeRunning, place: str
+) -> None:
+    """It was never started: the next pair of these ports is measured all the same."""
+    made = context([], [server])
+    made.client.session.inner.outcomes = iter([client])  # type: ignore[attr-defined]
+
+    told = f"{place}:rail0: before-sysfs did not end, so the tool was not started"
+    with pytest.raises(MeasurementError, match=told) as caught:
+        traffic(made)
+    assert caught.value.kind == "counters"
+
+
+def test_what_the_other_end_said_is_kept_when_a_node_is_lost() -> None:
+    """It may be all that tells why."""
+    made = context([GOOD], [FakeRunning(ended(stderr="oops", status=1))])
+    made.client.session.inner.outcomes = iter([FakeRunning(GOOD, lost=True)])  # type: ignore[attr-defined]
+
+    with pytest.raises(TransportError):
+        traffic(made)
+    assert made.trail.raw["server.stderr"] == "oops"
 
 
 def test_output_without_end_is_no_result() -> None:

@@ -121,6 +121,13 @@ def test_ports_without_any_counter_prove_nothing() -> None:
     assert "no counter" in doubts(window.Window((), {}, 8.0))
 
 
+def test_problems_of_both_ends_are_told_once_each() -> None:
+    """The second end must not hide what is wrong with the first."""
+    ends = [{"pause": "a:r0: off", "bytes": "same"}, {"pause": "b:r0: off", "bytes": "same"}]
+
+    assert window.joined(ends) == {"pause": "a:r0: off; b:r0: off", "bytes": "same"}
+
+
 def test_soft_roce_is_judged_by_packets_and_may_resend() -> None:
     """rxe counts packets, those sent again too: only too few of them are telling."""
     packets = COUNTED // 4096

@@ -182,6 +182,24 @@ def test_a_cancelled_job_ends_at_once(session: NodeSession) -> None:
     assert not running(f"sleep 7103{OWN}")
 
 
+def test_descriptors_of_the_log_in_shell_are_not_taken_for_the_runners(
+    shell: tuple[str, ...],
+) -> None:
+    """A wrapper or an rc file may leave some open; a cancel must not be sent too early for that."""
+    opens = ("sh", "-c", 'exec 4</dev/null 5</dev/null 9</dev/null; exec "$@"', "sh")
+    made = open_session(Endpoint("gpu001", "local"), HOLDER, ignore, (*opens, *shell))
+    try:
+        jobs = []
+        for _ in range(5):
+            jobs.append(made.start(Job(("sleep", f"7107{OWN}"), 60)))
+            jobs[-1].cancel()
+        outcomes = [job.wait() for job in jobs]
+    finally:
+        made.close()
+
+    assert {outcome.end for outcome in outcomes} == {"cancelled"}
+
+
 def test_cancelling_what_has_ended_does_nothing(session: NodeSession) -> None:
     """A cancel may always come too late."""
     job = session.start(Job(("true",), 5))

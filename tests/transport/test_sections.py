@@ -41,6 +41,14 @@ def test_sections_that_were_not_reached_share_the_end_of_the_job() -> None:
     assert (b.end, b.status, b.stdout) == ("deadline", None, "")
 
 
+def test_a_section_whose_shell_was_killed_has_not_ended() -> None:
+    """Half of what it read must not be taken for the whole."""
+    a, b = outcomes(said("a", "x") + said("b", "half\n", None))
+
+    assert (a.end, a.status) == ("exit", 0)
+    assert (b.end, b.status, b.stdout) == ("killed", None, "half\n")
+
+
 @pytest.mark.parametrize("status", [0, 1])
 def test_what_the_cap_cut_off_is_flagged(status: int) -> None:
     """A section that ended before the cut is whole; the others are not taken for whole."""

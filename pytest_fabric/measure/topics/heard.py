@@ -35,8 +35,6 @@ PACKAGES = {
     "sminfo": "infiniband-diags",
 }
 
-#: Programs that Debian and Ubuntu have in /usr/sbin.
-
 #: What mends what a tool complains about, by the kind of the complaint.
 REMEDIES = {
     "no_umad": "load ib_umad; where /dev/infiniband/umad* belongs to root, {root}",
