@@ -12,7 +12,7 @@ import pytest
 from pytest_fabric import config as configuration
 from pytest_fabric import pairs as strategies
 from pytest_fabric.config import Cluster
-from pytest_fabric.config.nodesets import expand
+from pytest_fabric.config.nodesets import expand, fold
 from pytest_fabric.declare import FABRIC as FABRIC
 from pytest_fabric.errors import ConfigError
 from pytest_fabric.results import Pair, Port
@@ -129,7 +129,9 @@ def _selected(cluster: Cluster, wanted: str | None) -> tuple[Port, ...]:
     names = expand(wanted)
     unknown = [name for name in names if name not in cluster.nodes]
     if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise ConfigError(
-            f"--fabric-nodes: expected nodes of {cluster.source.name}, got {', '.join(unknown[:3])}"
+            f"--fabric-nodes: expected nodes of {cluster.source.name} ({fold(cluster.nodes)}), got "
+            f"{', '.join(unknown[:3])}{more}"
         )
     return tuple(port for port in cluster.ports() if port.node in set(names))

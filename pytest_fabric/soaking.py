@@ -44,6 +44,11 @@ def _asked(config: pytest.Config) -> Asked | None:
             f"fabric_soak_window: expected whole seconds from {SHORTEST_S:g} to {LONGEST_S:g}, got "
             f"{window_s:g} s"
         )
+    if earlier is None and seconds < window_s:
+        raise ConfigError(
+            f"--fabric-soak: expected a time such as 10m or 24h, a window of {window_s:g} s at "
+            f"least, got {option!r}"
+        )
     return Asked(seconds, window_s)
 
 

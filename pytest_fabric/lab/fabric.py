@@ -47,11 +47,12 @@ class Fabric:
     def change(self, nodes: Sequence[Node]) -> None:
         """Put nodes with other faults in the place of those that are there.
 
-        What runs goes on as it has begun; what has been counted stays.
+        What runs goes on as it has begun; what has been counted stays, and so do other nodes:
+        switches have no faults of their own.
         """
         with self.lock:
-            self.nodes = {node.name: node for node in nodes}
-            self.network.rename(nodes)
+            self.nodes = {**self.nodes, **{node.name: node for node in nodes}}
+            self.network.rename(tuple(self.nodes.values()))
             self._roots.clear()
 
     def view(self, node: Node) -> View:

@@ -46,7 +46,7 @@ def test_plan_says_what_a_run_would_measure_and_nothing_else(folder: Path) -> No
     ("words", "said"),
     [
         (("--pairs", "nosuch"), "invalid choice"),
-        (("--nodes", "gpu009"), "expected nodes of cluster.yaml"),
+        (("--nodes", "gpu009"), "expected nodes of cluster.yaml ("),
         (("-k", "nosuch"), "expected tests"),
         (("nowhere",), "expected suites at nowhere"),
     ],

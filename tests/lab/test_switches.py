@@ -43,6 +43,18 @@ def run(line: str, *fault: str, leaf: str = "leaf-0") -> Result:
     return result
 
 
+def test_switches_stay_where_faults_come_and_go() -> None:
+    """Whoever logs in to one while a lab is broken by hand must find it."""
+    healthy = build.nodes(site())
+    fabric = Fabric((*healthy, *build.switches(site())), 1, 0.001)
+    known = set(fabric.nodes)
+    fabric.change(faults.inject(healthy, ["dirty_optic@gpu002:rail0"]))
+
+    assert set(fabric.nodes) == known
+    assert fabric.network.resolve("leaf-0") == "leaf-0"
+    assert fabric.nodes["gpu002"] != healthy[1]
+
+
 def text(line: str, *fault: str) -> str:
     result = run(line, *fault)
     assert (result.status, result.stderr) == (0, "")

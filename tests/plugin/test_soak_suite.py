@@ -133,6 +133,7 @@ def test_a_fabric_that_others_use_is_loaded_on_its_leaves_only(site: pytest.Pyte
     [
         (("--fabric-soak", "soon"), "--fabric-soak: expected a time such as 90s*'soon'"),
         (("--fabric-soak", "0s"), "--fabric-soak: expected a time such as 90s*'0s'"),
+        (("--fabric-soak", "4"), "--fabric-soak: expected a time such as 10m*a window of 60 s*'4'"),
         (
             ("--fabric-soak", "1h", "-o", "fabric_soak_window=1s"),
             "*fabric_soak_window: expected whole seconds from 4 to 3600, got 1 s",

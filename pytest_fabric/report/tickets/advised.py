@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pytest_fabric.report.places import nodes_of
@@ -17,16 +17,23 @@ def with_advice(run: Run) -> list[Suspect]:
     """Return the suspects of a run in their order, none without something to do."""
     suspected = run.suspected
     parts = parts_of(run) if suspected else []
-    return [replace(one, advice=_advice(one, parts)) for one in suspected]
+    declared = {*run.declared, *(port.partition(":")[0] for port in run.declared)}
+    return [replace(one, advice=_advice(one, parts, declared)) for one in suspected]
 
 
-def _advice(suspect: Suspect, parts: Sequence[Part]) -> str:
+def _look_at(place: str, declared: Collection[str]) -> str:
+    """Return what to do where nothing better is known; limits are told of nodes and ports."""
+    if place not in declared:
+        return f"look at {place} as a whole: what its failed checks have in common"
+    return f"look at {place}; pytest-fabric explain {place} tells its limits"
+
+
+def _advice(suspect: Suspect, parts: Sequence[Part], declared: Collection[str]) -> str:
     if len(suspect.places) > 1 and suspect.advice:
         return suspect.advice  # it tells them apart
     part = _part_of(suspect, parts)
     if part is None:
-        place = suspect.place
-        return suspect.advice or f"look at {place}; pytest-fabric explain {place} tells its limits"
+        return suspect.advice or _look_at(suspect.place, declared)
     step = action.next_of(Scene(part, None, None, None, _light(part), None), 0)
     return suspect.advice if step.step == "swap" and suspect.advice else step.words
 

@@ -10,7 +10,7 @@ from pytest_fabric import metrics
 from pytest_fabric.report import summary
 from pytest_fabric.report.ran import Run
 from pytest_fabric.report.tickets import make
-from pytest_fabric.report.tickets.advised import with_advice
+from pytest_fabric.report.tickets.advised import _look_at, with_advice
 from pytest_fabric.results import Verdict
 
 from ..fabric import PAIRS, PORTS, judged, record, with_these
@@ -76,6 +76,14 @@ def test_every_kind_of_suspect_has_a_next_action(verdicts: list[Verdict]) -> Non
 
     assert found
     assert all(one.advice for one in found)
+
+
+def test_limits_are_told_of_nodes_and_ports_only() -> None:
+    """`explain` knows no fabric and no leaf: nobody is sent there."""
+    declared = {"gpu001", "gpu001:rail0"}
+
+    assert "explain gpu001 tells" in _look_at("gpu001", declared)
+    assert "explain" not in _look_at("fabric", declared)
 
 
 def test_a_tail_sends_people_to_the_host_and_not_to_the_cable() -> None:
