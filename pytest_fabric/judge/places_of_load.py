@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, inf
+from math import exp, fsum, inf, lgamma, log, log1p
 
 #: That chance alone makes a place of all stand out; shared among the places (Bonferroni).
 CHANCE = 0.001
@@ -91,7 +91,16 @@ def _events(place: str, loaded: Iterable[Loaded]) -> int:
 
 def tail(least: int, count: int, rate: float) -> float:
     """Return the probability that at least so many of a count happen, each at a rate."""
-    return sum(
-        comb(count, number) * rate**number * (1 - rate) ** (count - number)
+    if rate >= 1:
+        return 1.0
+    # By logarithms: the coefficients of a thousand events are larger than a float can be.
+    return fsum(
+        exp(
+            lgamma(count + 1)
+            - lgamma(number + 1)
+            - lgamma(count - number + 1)
+            + number * log(rate)
+            + (count - number) * log1p(-rate)
+        )
         for number in range(least, count + 1)
     )

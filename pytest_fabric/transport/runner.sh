@@ -100,6 +100,8 @@ o=0 e=0 cut=0
 [ -s /proc/self/fd/5 ] && e=$(wc -c </proc/self/fd/5)
 [ $o -gt $cap ] && o=$cap cut=1
 [ $e -gt $cap ] && e=$cap cut=1
+# bash knows no status of what ended while a signal came.
+case $st in [0-9]|[0-9][0-9]|[0-9][0-9][0-9]) ;; *) st=- ;; esac
 take
 echo "$T end $id $why $st $((o)) $((e)) $cut" >&7
 [ $o -gt 0 ] && head -c $((o)) /proc/self/fd/4 >&7
@@ -201,11 +203,14 @@ exit
 }
 
 # Until the shell of a job has set its trap, TERM would be lost, or end it without a word. It opens 4
-# after that.
-armed() { until [ -e /proc/$1/fd/4 ] || [ ! -e /proc/$1/fd/7 ]; do nap; done; }
+# after that. Where that cannot be seen (a shell that may be run, but not read) it is given time.
+armed() {
+[ ! -d /proc/$1 ] || [ -r /proc/$1/fd ] || { nap; nap; nap; nap; }
+until [ -e /proc/$1/fd/4 ] || [ ! -e /proc/$1/fd/7 ]; do nap; done
+}
 
-# `jobs` reaps what has ended; all holds id:pid of the jobs that have not.
-all=
+# `jobs` reaps what has ended; all holds id:pid of the jobs that have not, newest the last pid in it.
+all= newest=
 prune() {
 jobs
 set -- $all
@@ -220,7 +225,7 @@ ours=
 read -r x </proc/$PPID/comm
 case $x in sshd*) ours=$SSH_CONNECTION ;; esac
 tell() {
-for x in $all; do kill -$1 ${x#*:}; done
+for x in $all; do [ $1 = KILL ] || armed ${x#*:}; kill -$1 ${x#*:}; done
 [ "$ours" ] && for x in $(grep -lsF "SSH_CONNECTION=$ours" /proc/[0-9]*/environ); do
 x=${x#/proc/}
 x=${x%/*}
@@ -233,6 +238,8 @@ done
 }
 quit() {
 trap "" TERM HUP INT
+# The signal may have come between the start of a job and its place in the list.
+[ "$!" = "$newest" ] || all="$all -:$!"
 prune
 tell TERM
 now
@@ -247,7 +254,7 @@ printf "\n%s\n" "$T hello $$" >&7
 while read -r verb id rest; do
 prune
 case $verb in
-run|collect) job $id $verb "$rest" </dev/null & x=$! ; all="$all $id:$x" ;;
+run|collect) job $id $verb "$rest" </dev/null & all="$all $id:$!" ; newest=$! ;;
 cancel) for x in $all; do [ ${x%:*} = $id ] && armed ${x#*:} && kill -TERM ${x#*:}; done ;;
 esac
 done

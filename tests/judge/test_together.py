@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fabric.errors import MissingValueError
 from pytest_fabric.judge.ledger import Ledger
-from pytest_fabric.judge.places_of_load import Loaded, gathered
+from pytest_fabric.judge.places_of_load import Loaded, gathered, tail
 from pytest_fabric.judge.together import Path, TogetherResult
 from pytest_fabric.results import Measured
 
@@ -212,6 +212,21 @@ def test_chance_gathers_nowhere(pairs: list[Loaded]) -> None:
     Flows that meet by chance on an uplink miss together: they are one event, however many.
     """
     assert gathered(pairs) == []
+
+
+@pytest.mark.parametrize(
+    ("least", "count", "rate", "chance"),
+    [
+        (1, 1, 0.25, 0.25),
+        (2, 3, 0.5, 0.5),
+        (0, 7, 0.1, 1.0),
+        (3, 9, 1.0, 1.0),
+        (1, 5000, 1e-4, 1 - (1 - 1e-4) ** 5000),
+    ],
+)
+def test_the_chance_of_so_many_events(least: int, count: int, rate: float, chance: float) -> None:
+    """Meshes of thousands of pairs have it, too."""
+    assert tail(least, count, rate) == pytest.approx(chance)
 
 
 def test_contention_at_many_moments_gathers() -> None:

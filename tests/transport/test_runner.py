@@ -200,6 +200,30 @@ def test_descriptors_of_the_log_in_shell_are_not_taken_for_the_runners(
     assert {outcome.end for outcome in outcomes} == {"cancelled"}
 
 
+def test_an_end_that_meets_a_cancel_is_reported(session: NodeSession) -> None:
+    """Whichever comes first: a frame that is lost would cost the node."""
+    for _ in range(4):
+        jobs = [session.start(Job(("true",), 30)) for _ in range(10)]
+        for job in jobs:
+            job.cancel()
+        outcomes = [job.wait() for job in jobs]
+
+        assert {outcome.end for outcome in outcomes} <= {"exit", "cancelled"}
+
+
+def test_jobs_that_were_only_just_asked_for_end_with_the_session(shell: tuple[str, ...]) -> None:
+    """At once, and with all that they have started."""
+    for _ in range(3):
+        made = open_session(Endpoint("gpu001", "local"), HOLDER, ignore, shell)
+        for _ in range(3):
+            made.start(Job(("sleep", f"7108{OWN}"), 60))
+        begun = time.monotonic()
+        made.close()
+
+        assert time.monotonic() - begun < 5
+        assert not running(f"sleep 7108{OWN}")
+
+
 def test_cancelling_what_has_ended_does_nothing(session: NodeSession) -> None:
     """A cancel may always come too late."""
     job = session.start(Job(("true",), 5))
