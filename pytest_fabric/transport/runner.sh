@@ -239,7 +239,8 @@ done
 quit() {
 trap "" TERM HUP INT
 # The signal may have come between the start of a job and its place in the list.
-[ "$!" = "$newest" ] || all="$all -:$!"
+x=$!
+[ "$x" = "$newest" ] || all="$all -:$x"
 prune
 tell TERM
 now
@@ -254,7 +255,7 @@ printf "\n%s\n" "$T hello $$" >&7
 while read -r verb id rest; do
 prune
 case $verb in
-run|collect) job $id $verb "$rest" </dev/null & all="$all $id:$!" ; newest=$! ;;
+run|collect) job $id $verb "$rest" </dev/null & x=$! ; all="$all $id:$x" newest=$x ;;
 cancel) for x in $all; do [ ${x%:*} = $id ] && armed ${x#*:} && kill -TERM ${x#*:}; done ;;
 esac
 done
