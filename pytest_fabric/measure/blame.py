@@ -90,7 +90,7 @@ def require_started(context: Context, end: str, sections: Sections) -> None:
     """Raise when what an end reads before its tool has not ended, so that the tool never began."""
     port = context.pair.client if end == "client" else context.pair.server
     for name in itertools.takewhile(lambda name: name != TOOL, sections):
-        if sections[name].end in ("deadline", "cancelled", "killed"):
+        if sections[name].end in ("deadline", "cancelled", "killed", "cut"):
             raise context.error(
                 "counters", f"{end} at {port}: {name} did not end, so the tool was not started"
             )

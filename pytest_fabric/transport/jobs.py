@@ -136,8 +136,8 @@ class Outcome:
     """How a job ended, and what it said.
 
     `end` is `exit`, `deadline`, `cancelled`, `lease` (held by somebody else; `stderr` says by
-    whom), `port` (something listened before the start) or, of a section, `killed`. `status` is
-    128 + the signal's number for a signal, and None when there is none.
+    whom), `port` (something listened before the start) or, of a section, `killed` or `cut`.
+    `status` is 128 + the signal's number for a signal, and None when there is none.
     """
 
     end: str

@@ -20,9 +20,9 @@ def split(
 ) -> dict[str, Outcome]:
     """Return the outcome of each section; one without a status was ended with the job.
 
-    Where the job has ended by itself and nothing was cut, its shell was killed.
+    Where the job has ended by itself, it said more than is kept (`cut`), or its shell was killed.
     """
-    lost = "killed" if ended.why == "exit" and not ended.cut else ended.why
+    lost = ended.why if ended.why != "exit" else "cut" if ended.cut else "killed"
     said, complained = (_by_name(mark, stream) for stream in (ended.stdout, ended.stderr))
     outcomes = {}
     for name in names:

@@ -55,7 +55,7 @@ def test_what_the_cap_cut_off_is_flagged(status: int) -> None:
     a, b = outcomes(said("a", "x", status) + said("b", "yyy", None), cut=True)
 
     assert (a.truncated, a.status) == (False, status)
-    assert (b.truncated, b.status) == (True, None)
+    assert (b.truncated, b.status, b.end) == (True, None, "cut")
 
 
 def test_hostile_text_cannot_open_a_section() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_fabric.report.places import nodes_of
@@ -17,18 +17,18 @@ def with_advice(run: Run) -> list[Suspect]:
     """Return the suspects of a run in their order, none without something to do."""
     suspected = run.suspected
     parts = parts_of(run) if suspected else []
-    declared = {*run.declared, *(port.partition(":")[0] for port in run.declared)}
+    declared = {node for port in run.declared for node in nodes_of(port)}
     return [replace(one, advice=_advice(one, parts, declared)) for one in suspected]
 
 
-def _look_at(place: str, declared: Collection[str]) -> str:
-    """Return what to do where nothing better is known; limits are told of nodes and ports."""
-    if place not in declared:
+def _look_at(place: str, declared: set[str]) -> str:
+    """Return what to do where nothing better is known; limits are told where nodes are declared."""
+    if not declared.issuperset(nodes_of(place)):
         return f"look at {place} as a whole: what its failed checks have in common"
     return f"look at {place}; pytest-fabric explain {place} tells its limits"
 
 
-def _advice(suspect: Suspect, parts: Sequence[Part], declared: Collection[str]) -> str:
+def _advice(suspect: Suspect, parts: Sequence[Part], declared: set[str]) -> str:
     if len(suspect.places) > 1 and suspect.advice:
         return suspect.advice  # it tells them apart
     part = _part_of(suspect, parts)

@@ -80,9 +80,10 @@ def test_every_kind_of_suspect_has_a_next_action(verdicts: list[Verdict]) -> Non
 
 def test_limits_are_told_of_nodes_and_ports_only() -> None:
     """`explain` knows no fabric and no leaf: nobody is sent there."""
-    declared = {"gpu001", "gpu001:rail0"}
+    declared = {"gpu001", "gpu002"}
 
-    assert "explain gpu001 tells" in _look_at("gpu001", declared)
+    for place in ("gpu001", "gpu001:rail0", "gpu001:rail0..gpu002:rail0"):
+        assert f"explain {place} tells" in _look_at(place, declared)
     assert "explain" not in _look_at("fabric", declared)
 
 
